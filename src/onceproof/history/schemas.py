@@ -1,0 +1,48 @@
+"""The only home of Spark schemas. DDL text, so that reading this file needs no JVM and no pyspark.
+
+A workload translates both topics into one shape, and the checks know only that shape:
+
+    input topic ──workload.expected──▶ EXPECTED ─┐
+                                                 ├─▶ checks
+    output topic ─workload.observed──▶ OBSERVED ─┘
+"""
+
+# A topic as read back. `key` and `value` are UTF-8 text.
+RECORDS = """
+    topic string, partition int, offset long, timestamp timestamp, key string, value string
+"""
+
+# One row for each output the input allows.
+#   unit         identity of that output: the record's id; for fold "<key>#<count>"
+#   key          the record's key
+#   ordinal      place within its key, rising (fold: the count; else the place in the input)
+#   payload      canonical text of the one value allowed
+#   allowed      how often it may appear (an injector's retried task can make that 2)
+#   input_*      the record that makes it so
+EXPECTED = """
+    unit string, key string, ordinal long, payload string, allowed long,
+    input_topic string, input_partition int, input_offset long
+"""
+
+# One row for each record of the output that a read_committed reader sees.
+#   unit, ordinal, payload   as above; null unit: the value could not be understood
+#   level           fold: the `max` it states; otherwise null
+#   state_expected, state_found   workload `last` only
+OBSERVED = """
+    unit string, key string, ordinal long, payload string, level long,
+    state_expected long, state_found long,
+    topic string, partition int, offset long, timestamp timestamp, value string
+"""
+
+# How far the suspect has read: the next input offset it will process.
+POSITIONS = "partition int, position long"
+
+# Batches of the output log by their headers, as raw fetches show them.
+#   outcome   COMMITTED, ABORTED, UNKNOWN (open), NONE (written outside any transaction)
+BATCHES = """
+    partition int, base_offset long, last_offset long, records int,
+    producer_id long, epoch int, transactional boolean, outcome string, marker_offset long
+"""
+
+# The event log (see event.py).
+EVENTS = "at_s double, kind string, subject string, detail map<string,string>"

@@ -1,0 +1,82 @@
+"""The verdict of one run, and verdict.json, whose shape other people's scripts rely on."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from onceproof.history.fault_record import FaultRecord
+from onceproof.history.finding import Finding
+
+
+class Verdict(StrEnum):
+    HELD = "HELD"
+    BROKEN = "BROKEN"
+    UNKNOWN = "UNKNOWN"
+
+    @property
+    def exit_code(self) -> int:
+        return {"HELD": 0, "BROKEN": 1, "UNKNOWN": 2}[self.value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialResult:
+    """Everything verdict.json says."""
+
+    scenario: str
+    suspect: str
+    workload: str
+    seed: int
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    faults: tuple[FaultRecord, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    duration_s: float = 0.0
+    iterations: int | None = None  # of a loop: how many were carried out
+    repeat: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "scenario": self.scenario,
+            "suspect": self.suspect,
+            "workload": self.workload,
+            "seed": self.seed,
+            "verdict": self.verdict.value,
+            "reasons": list(self.reasons),
+            "counts": dict(self.counts),
+            "findings": [finding.to_json() for finding in self.findings],
+            "faults": [fault.to_json() for fault in self.faults],
+            "versions": dict(self.versions),
+            "duration_s": round(self.duration_s, 1),
+            "iterations": self.iterations,
+            "repeat": self.repeat,
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> "TrialResult":
+        return TrialResult(
+            scenario=data["scenario"],
+            suspect=data["suspect"],
+            workload=data["workload"],
+            seed=data["seed"],
+            verdict=Verdict(data["verdict"]),
+            reasons=tuple(data["reasons"]),
+            counts=data["counts"],
+            findings=tuple(Finding.from_json(finding) for finding in data["findings"]),
+            faults=tuple(FaultRecord.from_json(fault) for fault in data["faults"]),
+            versions=data["versions"],
+            duration_s=data["duration_s"],
+            iterations=data["iterations"],
+            repeat=data["repeat"],
+        )
+
+    def save(self, path: Path) -> None:
+        path.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n")
+
+    @staticmethod
+    def load(path: Path) -> "TrialResult":
+        return TrialResult.from_json(json.loads(path.read_text()))
