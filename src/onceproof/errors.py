@@ -1,13 +1,13 @@
 """What can go wrong inside onceproof itself. An anomaly of a suspect is a value, never one of these.
 
-    OnceproofError          255  onceproof could not do its work
-    ├── UsageError          254  the user asked for something that does not exist or is not allowed
-    ├── MachineError        255  the machine lacks something: Java, memory, disk
-    ├── JarError            255  a jar could not be had, or is not what the lock says
-    ├── ProcessError        255  a child process could not be started or ended
-    ├── ClusterError        255  the brokers did not do what was asked of them
-    ├── FaultError          255  a fault could not be injected or healed
-    └── DeadlineExpired     255  a bounded wait ran out
+OnceproofError          255  onceproof could not do its work
+├── UsageError          254  the user asked for something that does not exist or is not allowed
+├── MachineError        255  the machine lacks something: Java, memory, disk
+├── JarError            255  a jar could not be had, or is not what the lock says
+├── ProcessError        255  a child process could not be started or ended
+├── ClusterError        255  the brokers did not do what was asked of them
+├── FaultError          255  a fault could not be injected or healed
+└── DeadlineExpired     255  a bounded wait ran out
 """
 
 from collections.abc import Iterable

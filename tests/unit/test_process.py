@@ -14,7 +14,9 @@ from onceproof.deadline import Deadline, wait_until
 from onceproof.process import Child, spawn
 
 # A family as Spark makes it: a grandchild in a group of its own, and one in a session of its own.
-FAMILY = "setsid sleep 300 & python3 -c 'import os,time; os.setpgid(0,0); time.sleep(300)' & sleep 300"
+FAMILY = (
+    "setsid sleep 300 & python3 -c 'import os,time; os.setpgid(0,0); time.sleep(300)' & sleep 300"
+)
 
 
 def start_family(tmp_path: Path) -> Child:
@@ -50,7 +52,9 @@ def test_stop_is_clean_where_the_child_obeys_and_says_so_where_it_does_not(tmp_p
     obedient = spawn("obedient", ["sleep", "300"], log=tmp_path / "a.log")
     assert obedient.stop(Deadline(5)) is True
     deaf = spawn(
-        "deaf", ["bash", "-c", "trap '' TERM; echo up; sleep 300 & wait; wait"], log=tmp_path / "b.log"
+        "deaf",
+        ["bash", "-c", "trap '' TERM; echo up; sleep 300 & wait; wait"],
+        log=tmp_path / "b.log",
     )
     wait_until(lambda: "up" in deaf.log_tail(), Deadline(5), "not up")
     assert deaf.stop(Deadline(0.3)) is False

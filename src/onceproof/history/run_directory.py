@@ -1,9 +1,9 @@
 """Where a run keeps everything: `runs/<scenario>/<utc>-s<seed>/`. Movable: nothing in it points outside.
 
-    verdict.json   run.json   report.html   report.txt
-    history/events.jsonl   history/input/  history/output/  …   (Parquet)
-    logs/broker-1.log  logs/instance-0.log  …
-    state/         what the suspect keeps between restarts
+verdict.json   run.json   report.html   report.txt
+history/events.jsonl   history/input/  history/output/  …   (Parquet)
+logs/broker-1.log  logs/instance-0.log  …
+state/         what the suspect keeps between restarts
 """
 
 import os
