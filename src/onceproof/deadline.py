@@ -1,4 +1,4 @@
-"""One time budget per wait. The only home of `time.sleep`: everything else waits for a condition."""
+"""One time budget per wait. The only home of `time.sleep`: all else waits for a condition."""
 
 import time
 from collections.abc import Callable

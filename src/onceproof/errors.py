@@ -1,4 +1,5 @@
-"""What can go wrong inside onceproof itself. An anomaly of a suspect is a value, never one of these.
+"""What can go wrong inside onceproof itself. An anomaly of a suspect is a value, never one of
+these.
 
 OnceproofError          255  onceproof could not do its work
 ├── UsageError          254  the user asked for something that does not exist or is not allowed

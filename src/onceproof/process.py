@@ -1,8 +1,8 @@
 """A child process with its log, never orphaned.
 
-Every child starts in a session of its own and carries two marks in its environment: the ward's, by which
-the warden ends it when we are gone, and its own, by which its whole family (a Spark driver's JVM, its
-Python workers) is killed, paused and resumed as one.
+Every child starts in a session of its own and carries two marks in its environment: the ward's, by
+which the warden ends it when we are gone, and its own, by which its whole family (a Spark driver's
+JVM, its Python workers) is killed, paused and resumed as one.
 """
 
 import atexit
@@ -85,7 +85,9 @@ class Child:
         return self.exit_code() is None
 
     def family(self) -> list[warden.Seen]:
-        """The child and all its descendants that still run, whatever groups they made for themselves."""
+        """The child and all its descendants that still run, whatever groups they made for
+        themselves.
+        """
         return [process for process in warden.processes() if self._belongs(process)]
 
     def _belongs(self, process: warden.Seen) -> bool:
@@ -100,7 +102,7 @@ class Child:
         self._process.wait(timeout=KILL_S_MAX)
 
     def stop(self, deadline: Deadline) -> bool:
-        """SIGTERM to the child, which ends its family itself; False if it had to be killed instead."""
+        """SIGTERM to the child, which ends its family itself; False if it had to be killed."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGTERM)
             os.kill(self.pid, signal.SIGCONT)  # a stopped process sees SIGTERM only when it goes on
@@ -153,7 +155,7 @@ def spawn(
     cwd: Path | None = None,
     outlives_us: bool = False,
 ) -> Child:
-    """Start a child; what it prints is appended to `log`. `outlives_us` is for clusters to be kept."""
+    """Start a child; what it prints is appended to `log`. `outlives_us`: clusters to be kept."""
     ward = ensure_ward()
     mark = uuid.uuid4().hex
     complete = dict(os.environ if environment is None else environment)

@@ -1,11 +1,12 @@
-"""Ends whatever its owner leaves behind. Run as a script: standard library only, so that it starts at once.
+"""Ends whatever its owner leaves behind. Run as a script: standard library only, so that it starts
+at once.
 
     onceproof ──pipe──▶ warden          the pipe closes when onceproof ends, however it ends
         └── children, grandchildren …   each carries the ward's name in its environment
 
-A death signal follows the creating thread and misses grandchildren; a process group is left by anyone
-who calls setsid. The environment is inherited by all of them, and /proc shows it, so that is the mark.
-SIGKILL also ends stopped processes.
+A death signal follows the creating thread and misses grandchildren; a process group is left by
+anyone who calls setsid. The environment is inherited by all of them, and /proc shows it, so that is
+the mark. SIGKILL also ends stopped processes.
 """
 
 import contextlib
@@ -61,7 +62,7 @@ def carries(process: Seen, variable: str, mark: str) -> bool:
 
 
 def kill_all(belongs: Callable[[Seen], bool], seconds: float = SWEEP_S_MAX) -> list[int]:
-    """SIGKILL whatever belongs, until several sweeps find nothing; the pids that were still there."""
+    """SIGKILL whatever belongs, until several sweeps find nothing; the pids still there."""
     ends = time.monotonic() + seconds
     empty_sweeps = 0
     while True:

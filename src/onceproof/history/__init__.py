@@ -1,1 +1,3 @@
-"""The shared nouns: events, findings, verdicts, faults as recorded, the run directory, Spark schemas."""
+"""The shared nouns: events, findings, verdicts, faults as recorded, the run directory, Spark
+schemas.
+"""

@@ -1,4 +1,5 @@
-"""What happened, in the order it happened: one JSON line an event, on disk before anything else goes on.
+"""What happened, in the order it happened: one JSON line an event, on disk before anything else
+goes on.
 
     {"at_s": 12.3, "kind": "fault", "subject": "instance 1", "detail": {"action": "kill"}}
 
@@ -48,7 +49,7 @@ class Event:
 
 
 class EventLog:
-    """Appends events to a file; many threads may write, a listener may look on (the live display)."""
+    """Appends events to a file; many threads may write, a listener may look on."""
 
     def __init__(self, path: Path, listener: Callable[[Event], None] | None = None) -> None:
         self._file = path.open("a", encoding="utf-8")

@@ -1,4 +1,6 @@
-"""What became of a fault: whether it applied, when, and what shows it. Only an applied fault counts."""
+"""What became of a fault: whether it applied, when, and what shows it. Only an applied fault
+counts.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Where a run keeps everything: `runs/<scenario>/<utc>-s<seed>/`. Movable: nothing in it points outside.
+"""Where a run keeps everything: `runs/<scenario>/<utc>-s<seed>/`. Movable: nothing in it points
+outside.
 
 verdict.json   run.json   report.html   report.txt
 history/events.jsonl   history/input/  history/output/  …   (Parquet)

@@ -1,0 +1,18 @@
+"""An exactly-once Kafka sink for PySpark. Usable alone: it imports nothing else of onceproof.
+
+from onceproof.sink import exactly_once_kafka
+
+df.writeStream.outputMode("update").foreachBatch(
+    exactly_once_kafka(sink_id="orders", topic="out", options={"kafka.bootstrap.servers": "…"})
+).option("checkpointLocation", "…").start()
+
+                   driver (leader.py)                    executors (lane.py), one task a lane
+batch b ──▶ fence, read the ledger ──▶ manifest of b ──▶ fence ─▶ read own token ─▶ decide
+                                                          rows + token of b in ONE transaction
+                   ledger: a compacted topic, partition 0 for manifests, n+1 for lane n's tokens
+"""
+
+from onceproof.sink.errors import SinkError
+from onceproof.sink.leader import ExactlyOnceKafka, exactly_once_kafka
+
+__all__ = ["ExactlyOnceKafka", "SinkError", "exactly_once_kafka"]

@@ -1,0 +1,23 @@
+"""Why the sink stopped. It never logs and goes on: that would be data loss.
+
+SinkError
+├── OwnershipError   another query, another checkpoint or a newer batch owns this sink
+├── ReplayError      the replayed rows are not those that were committed: nothing more is written
+└── LaneError        a lane could not be written; the batch may be tried again
+"""
+
+
+class SinkError(Exception):
+    pass
+
+
+class OwnershipError(SinkError):
+    pass
+
+
+class ReplayError(SinkError):
+    pass
+
+
+class LaneError(SinkError):
+    pass
