@@ -1,0 +1,83 @@
+"""The committed lock: which jars there are, what they must hold, and which sets they form.
+
+`lock.json` is made by `tools/lock_jars.py` and never edited by hand:
+```
+ {"artifacts": {"group:artifact:version[:classifier]": {"size": …, "sha256": …}, …},
+  "sets":      {"kafka-4.3.1": ["group:artifact:version", …], …}}
+```
+"""
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from onceproof.errors import unknown_name
+
+LOCK_FILE = Path(__file__).with_name("lock.json")
+KAFKA_PREFIX = "kafka-"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artifact:
+    """One jar, and the bytes it must have."""
+
+    coordinates: str
+    size: int
+    sha256: str
+
+    @property
+    def path(self) -> str:
+        """Its place below a Maven repository, and below our cache."""
+        return repository_path(self.coordinates)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lock:
+    sets: Mapping[str, tuple[Artifact, ...]]
+
+    def artifacts(self, set_name: str) -> tuple[Artifact, ...]:
+        if set_name not in self.sets:
+            raise unknown_name("jar set", set_name, self.sets)
+        return self.sets[set_name]
+
+
+def known_sets() -> list[str]:
+    return sorted(committed_lock().sets)
+
+
+def kafka_versions() -> list[str]:
+    """The broker versions that can be started, oldest first."""
+    names = [name for name in committed_lock().sets if name.startswith(KAFKA_PREFIX)]
+    return sorted((name.removeprefix(KAFKA_PREFIX) for name in names), key=_version_order)
+
+
+def _version_order(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]
+
+
+@functools.cache
+def committed_lock() -> Lock:
+    return read_lock(LOCK_FILE)
+
+
+def read_lock(file: Path) -> Lock:
+    content = json.loads(file.read_text(encoding="utf-8"))
+    artifacts = {
+        coordinates: Artifact(coordinates=coordinates, **facts)
+        for coordinates, facts in content["artifacts"].items()
+    }
+    return Lock(
+        sets={
+            name: tuple(artifacts[coordinates] for coordinates in members)
+            for name, members in content["sets"].items()
+        }
+    )
+
+
+def repository_path(coordinates: str, extension: str = "jar") -> str:
+    """`group:artifact:version[:classifier]` in the layout of a Maven repository."""
+    group, artifact, version, *classifier = coordinates.split(":")
+    file = "-".join([artifact, version, *classifier])
+    return f"{group.replace('.', '/')}/{artifact}/{version}/{file}.{extension}"
