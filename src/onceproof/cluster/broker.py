@@ -1,0 +1,104 @@
+"""One broker as a local process: killed, stopped, paused, resumed, restarted on its own data."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from onceproof.cluster import logs
+from onceproof.cluster.client import BrokerClient
+from onceproof.cluster.settings import JUDGE, BrokerPlan
+from onceproof.deadline import Deadline, wait_until
+from onceproof.errors import ClusterError
+from onceproof.process import Child, spawn
+
+STOP_S_MAX = 20.0
+
+
+class Broker:
+    """Its ports and its data stay the same over restarts; its log goes on in the same file."""
+
+    def __init__(
+        self, plan: BrokerPlan, command: Sequence[str], log: Path, *, outlives_us: bool = False
+    ) -> None:
+        self.plan = plan
+        self.log = log
+        self._command = list(command)
+        self._outlives_us = outlives_us
+        self._child: Child | None = None
+
+    @property
+    def id(self) -> int:
+        return self.plan.id
+
+    @property
+    def name(self) -> str:
+        return f"broker {self.id}"
+
+    @property
+    def pid(self) -> int:
+        return self._started().pid
+
+    def start(self) -> None:
+        if self.is_running():
+            raise ClusterError(f"{self.name} runs already; pid {self.pid}")
+        self._child = spawn(self.name, self._command, log=self.log, outlives_us=self._outlives_us)
+
+    def kill(self) -> None:
+        """SIGKILL: no goodbye to controllers, no flush."""
+        self._started().kill()
+
+    def stop(self, deadline: Deadline | None = None) -> bool:
+        """SIGTERM: a controlled shutdown, leaders move first. False if it had to be killed."""
+        return self._started().stop(deadline or Deadline(STOP_S_MAX))
+
+    def pause(self) -> None:
+        """SIGSTOP: connections stay open, nothing is answered."""
+        self._require_running()
+        self._started().pause()
+
+    def resume(self) -> None:
+        self._require_running()
+        self._started().resume()
+
+    def restart(self) -> None:
+        """Start again what was killed or stopped; one that still runs is stopped cleanly first."""
+        if self.is_running():
+            self.stop()
+        self.start()
+
+    def is_running(self) -> bool:
+        """Also true while it is paused."""
+        return self._child is not None and self._child.is_running()
+
+    def is_paused(self) -> bool:
+        return self._child is not None and self._child.is_paused()
+
+    def wait_ready(self, deadline: Deadline) -> None:
+        """Until the broker itself says that it is live: it answers only once it is unfenced."""
+
+        def live() -> bool:
+            self.require_alive()
+            try:
+                with BrokerClient(self.plan.bound(JUDGE), deadline=deadline.at_most(2.0)) as client:
+                    return self.id in client.live_brokers()
+            except ClusterError:
+                return False
+
+        wait_until(live, deadline, lambda: f"{self.name} not ready; {self.cause()}")
+
+    def require_alive(self) -> None:
+        """Raise with the cause if the process has ended."""
+        if not self.is_running():
+            raise ClusterError(f"{self.name} ended; {self.cause()}")
+
+    def cause(self) -> str:
+        """How it is, and what its log says of trouble."""
+        return logs.cause(self.log, None if self._child is None else self._child.exit_code())
+
+    def _require_running(self) -> None:
+        if not self.is_running():
+            raise ClusterError(f"{self.name} does not run; {self.cause()}")
+
+    def _started(self) -> Child:
+        if self._child is None:
+            raise ClusterError(f"{self.name} was never started")
+        return self._child

@@ -1,0 +1,160 @@
+"""Questions to brokers on the judge's listener: one request, one answer, bounded in time.
+
+Built on kafka-python's network layer, a code base no suspect and no Spark job uses. Every failure
+comes out as a ClusterError that names the broker and the question.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import kafka.errors
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+from kafka.protocol.metadata import MetadataRequest
+
+from onceproof.deadline import Deadline, wait_until
+from onceproof.errors import ClusterError
+
+logging.getLogger("kafka").setLevel(
+    logging.CRITICAL
+)  # it reports each refused connection as an error
+
+# kafka-python calls a broker "bootstrap-0" until the metadata tells its number.
+BrokerId = TypeVar("BrokerId", int, str, int | str)
+
+ASK_S_MAX = 2.0
+CONNECT_S_MAX = 10.0
+FETCH_BYTES_MAX = 64 * 1024 * 1024
+_QUICK_RECONNECTS = {
+    "client_id": "onceproof-judge",
+    "reconnect_backoff_ms": 20,
+    "reconnect_backoff_max_ms": 200,
+    "socket_connection_setup_timeout_ms": 1000,
+    "socket_connection_setup_timeout_max_ms": 2000,
+    "request_timeout_ms": 30000,
+    "receive_message_max_bytes": 2 * FETCH_BYTES_MAX,
+}
+
+
+class BrokerClient:
+    """A connection to every broker of a cluster. Any thread may ask."""
+
+    def __init__(
+        self,
+        bootstrap_server: str,
+        *,
+        deadline: Deadline | None = None,
+        security: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.bootstrap_server = bootstrap_server
+        self._deadline_s = CONNECT_S_MAX if deadline is None else deadline.remaining_s()
+        self._net = NetworkSelector()
+        settings = {**_QUICK_RECONNECTS, **(security or {})}
+        self._manager = KafkaConnectionManager(
+            self._net, bootstrap_servers=bootstrap_server.split(","), **settings
+        )
+        self._net.start()
+        try:
+            self._manager.bootstrap(timeout_ms=int(self._deadline_s * 1000))
+        except kafka.errors.KafkaError as error:
+            self.close()
+            raise ClusterError(
+                f"no broker answers at {bootstrap_server}: {_said(error)}"
+            ) from error
+
+    def __enter__(self) -> "BrokerClient":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._manager.close()
+        self._net.stop()
+        self._net.close()
+
+    def ask(self, broker_id: int | str, request: Any, timeout_s: float = ASK_S_MAX) -> Any:
+        """Send one request to one broker and wait for its answer."""
+        return self.ask_many({broker_id: request}, timeout_s)[broker_id]
+
+    def ask_many(
+        self, requests: Mapping[BrokerId, Any], timeout_s: float = ASK_S_MAX
+    ) -> dict[BrokerId, Any]:
+        """Ask several brokers at once; fails if one of them does."""
+        return self._manager.run(self._ask_many, requests, timeout_s)  # type: ignore[no-any-return]
+
+    async def _ask_many(
+        self, requests: Mapping[BrokerId, Any], timeout_s: float
+    ) -> dict[BrokerId, Any]:
+        timeout_ms = int(timeout_s * 1000)
+        sent = {
+            broker_id: self._send(broker_id, request, timeout_ms)
+            for broker_id, request in requests.items()
+        }
+        answers = {}
+        for broker_id, future in sent.items():
+            try:
+                answers[broker_id] = await self._manager.wait_for(future, timeout_ms)
+            except kafka.errors.KafkaError as error:
+                question = type(requests[broker_id]).__name__.removesuffix("Request")
+                raise ClusterError(
+                    f"broker {broker_id} did not answer {question}: {_said(error)}"
+                ) from error
+        return answers
+
+    def _send(self, broker_id: int | str, request: Any, timeout_ms: int) -> Any:
+        try:
+            return self._manager.send(request, node_id=broker_id, request_timeout_ms=timeout_ms)
+        except kafka.errors.KafkaError as error:
+            raise ClusterError(f"broker {broker_id} is not known: {_said(error)}") from error
+
+    def ask_any(self, request: Any, timeout_s: float = ASK_S_MAX) -> Any:
+        """The first answer of any broker: one that is down or paused costs its own timeout only."""
+        failures = []
+        for broker_id in self._known_brokers():
+            try:
+                return self.ask(broker_id, request, timeout_s)
+            except ClusterError as error:
+                failures.append(str(error))
+        raise ClusterError(f"no broker answered at {self.bootstrap_server}: {'; '.join(failures)}")
+
+    def _known_brokers(self) -> list[int | str]:
+        """Those with a live connection first."""
+        cluster = self._manager.cluster
+        known = [broker.node_id for broker in (*cluster.brokers(), *cluster.bootstrap_brokers())]
+        connections = self._manager._conns
+        return sorted(known, key=lambda id: not (id in connections and connections[id].connected))
+
+    def metadata(self, topics: list[str] | None = None, timeout_s: float = ASK_S_MAX) -> Any:
+        """The cluster as a broker sees it: live brokers, and leaders of `topics` (None: of all)."""
+        named = None
+        if topics is not None:
+            named = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics]
+        request = MetadataRequest(topics=named, allow_auto_topic_creation=False, max_version=9)
+        answer = self.ask_any(request, timeout_s)
+        self._manager.cluster.update_metadata(answer)
+        return answer
+
+    def live_brokers(self) -> set[int]:
+        """Ids of the brokers that are registered and not fenced."""
+        return {broker.node_id for broker in self.metadata([]).brokers}
+
+    def wait_for_brokers(self, ids: set[int], deadline: Deadline) -> None:
+        def all_live() -> bool:
+            try:
+                return ids <= self.live_brokers()
+            except ClusterError:
+                return False
+
+        wait_until(all_live, deadline, f"brokers {sorted(ids)} are not all live")
+
+
+def check(error_code: int, what: str) -> None:
+    """Turn an error code in an answer into a ClusterError."""
+    if error_code != 0:
+        raise ClusterError(f"{what}: {kafka.errors.for_code(error_code).__name__}")
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__} {error}".strip()
