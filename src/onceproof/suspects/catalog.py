@@ -1,0 +1,57 @@
+"""All suspects by name. The name is the command line's name."""
+
+import shlex
+import sys
+from dataclasses import replace
+
+from onceproof.errors import UsageError, unknown_name
+from onceproof.suspects.suspect import PositionHome, Suspect
+
+_SPARK_JOB = (sys.executable, "-m", "onceproof.suspects.spark.job")
+_SPARK_SETTINGS = {"lanes": "2", "max_offsets_per_trigger": "400", "parallelism": "2"}
+
+SUSPECTS: dict[str, Suspect] = {
+    suspect.name: suspect
+    for suspect in (
+        Suspect(
+            name="spark_exactly_once",
+            description="PySpark Structured Streaming with onceproof's transactional Kafka sink",
+            argv=(*_SPARK_JOB, "exactly_once"),
+            position=PositionHome.SPARK_CHECKPOINT,
+            transactional=True,
+            settings=_SPARK_SETTINGS,
+            spark=True,
+        ),
+        Suspect(
+            name="spark_builtin_sink",
+            description="the same job with Spark's own Kafka sink, which is at-least-once",
+            argv=(*_SPARK_JOB, "builtin"),
+            position=PositionHome.SPARK_CHECKPOINT,
+            transactional=False,
+            settings=_SPARK_SETTINGS,
+            spark=True,
+        ),
+        Suspect(
+            name="command",
+            description='the user\'s own program, given by --command "…"',
+            argv=(),
+            position=PositionHome.GROUP,
+            settings=None,
+        ),
+    )
+}
+
+
+def find_suspect(name: str, command: str | None = None) -> Suspect:
+    """The suspect of that name; `command` is the user's own command line, for `command` only."""
+    if name not in SUSPECTS:
+        raise unknown_name("suspect", name, SUSPECTS)
+    suspect = SUSPECTS[name]
+    if suspect.name != "command":
+        if command is not None:
+            raise UsageError(f"--command goes with the suspect 'command'; got suspect {name!r}")
+        return suspect
+    words = shlex.split(command or "")
+    if not words:
+        raise UsageError("suspect 'command' needs --command \"…\": the program to put on trial")
+    return replace(suspect, argv=tuple(words))

@@ -1,0 +1,53 @@
+"""The environment contract: what every suspect is told, in any language. Fixed, see README."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SETTINGS_VARIABLE = "ONCEPROOF_SETTINGS"
+SPARK_CLASSPATH_VARIABLE = "ONCEPROOF_SPARK_CLASSPATH"
+SPARK_JAVA_OPTIONS_VARIABLE = "ONCEPROOF_SPARK_JAVA_OPTIONS"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """What one run gives to all instances of its suspect."""
+
+    bootstrap_servers: str
+    input_topic: str
+    output_topic: str
+    app_id: str
+    workload: str
+    state_root: Path
+    transaction_timeout_ms: int
+    settings: Mapping[str, str] = field(default_factory=dict)
+    spark_classpath: str = ""
+    spark_java_options: str = ""
+
+    def state_dir(self, instance: int) -> Path:
+        return self.state_root / f"instance-{instance}"
+
+
+def contract(assignment: Assignment, instance: int) -> dict[str, str]:
+    return {
+        "ONCEPROOF_BOOTSTRAP_SERVERS": assignment.bootstrap_servers,
+        "ONCEPROOF_INPUT_TOPIC": assignment.input_topic,
+        "ONCEPROOF_OUTPUT_TOPIC": assignment.output_topic,
+        "ONCEPROOF_APP_ID": assignment.app_id,
+        "ONCEPROOF_INSTANCE": str(instance),
+        "ONCEPROOF_STATE_DIR": str(assignment.state_dir(instance)),
+        "ONCEPROOF_TRANSACTION_TIMEOUT_MS": str(assignment.transaction_timeout_ms),
+        "ONCEPROOF_WORKLOAD": assignment.workload,
+        SETTINGS_VARIABLE: json.dumps(dict(assignment.settings)),
+        SPARK_CLASSPATH_VARIABLE: assignment.spark_classpath,
+        SPARK_JAVA_OPTIONS_VARIABLE: assignment.spark_java_options,
+    }
+
+
+def for_process(assignment: Assignment, instance: int) -> dict[str, str]:
+    """The whole environment of an instance: ours, and the contract on top."""
+    package_root = str(Path(__file__).parents[2])
+    path = os.pathsep.join(filter(None, (package_root, os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path, **contract(assignment, instance)}

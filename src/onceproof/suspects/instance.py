@@ -1,0 +1,124 @@
+"""One instance of a suspect: started, killed, paused, restarted, and watched for what it says."""
+
+import json
+from pathlib import Path
+
+from onceproof.deadline import Deadline
+from onceproof.errors import FaultError
+from onceproof.history.event import EventLog
+from onceproof.process import Child, spawn
+from onceproof.suspects.environment import Assignment, for_process
+from onceproof.suspects.suspect import Suspect
+
+STOP_S_MAX = 20.0
+LOG_TAIL_LINES = 15
+
+
+class Instance:
+    """Same number, same state directory, same log over all its restarts."""
+
+    def __init__(
+        self, number: int, suspect: Suspect, assignment: Assignment, logs: Path, events: EventLog
+    ) -> None:
+        self.number = number
+        self.starts = 0
+        self.transactions = 0
+        self._suspect = suspect
+        self._assignment = assignment
+        self._log = logs / f"instance-{number}.log"
+        self._events = events
+        self._child: Child | None = None
+        self._asked_to_end = False
+        self._read_to = 0
+
+    @property
+    def name(self) -> str:
+        return f"instance {self.number}"
+
+    def start(self) -> None:
+        if self.is_running():
+            raise FaultError(f"{self.name} runs already")
+        self._assignment.state_dir(self.number).mkdir(parents=True, exist_ok=True)
+        self._asked_to_end = False
+        self.starts += 1
+        self._child = spawn(
+            self.name,
+            self._suspect.argv,
+            log=self._log,
+            environment=for_process(self._assignment, self.number),
+        )
+        self._events.write("started", self.name, pid=self._child.pid, start=self.starts)
+
+    def is_running(self) -> bool:
+        return self._child is not None and self._child.is_running()
+
+    def is_paused(self) -> bool:
+        return self._child is not None and self._child.is_paused()
+
+    def kill(self) -> None:
+        self._running().kill()
+        self._note_end(asked=True)
+
+    def stop(self) -> bool:
+        """Ask it to end; False if it had to be killed."""
+        self._asked_to_end = True
+        clean = self._running().stop(Deadline(STOP_S_MAX))
+        self._note_end(asked=True)
+        return clean
+
+    def pause(self) -> None:
+        self._running().pause()
+
+    def resume(self) -> None:
+        self._running().resume()
+
+    def notice_exit(self) -> int | None:
+        """The exit code of an instance that ended by itself, told once; None otherwise."""
+        if self._child is None or self._asked_to_end:
+            return None
+        code = self._child.exit_code()
+        if code is None:
+            return None
+        self._child.kill()  # what is left of its family
+        self._note_end(asked=False)
+        return code
+
+    def listen(self) -> None:
+        """Take up the JSON lines it has printed since the last time (`{"event": …}`)."""
+        if not self._log.exists():
+            return
+        with self._log.open("rb") as file:
+            file.seek(self._read_to)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                self._read_to += len(line)
+                if line.startswith(b'{"event"'):
+                    self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            said = json.loads(line)
+        except ValueError:
+            return  # a suspect may print what it likes; only whole JSON lines are taken up
+        if said.get("event") == "committed":
+            self.transactions += 1
+        self._events.write("said", self.name, **{str(key): value for key, value in said.items()})
+
+    def _running(self) -> Child:
+        if self._child is None or not self._child.is_running():
+            raise FaultError(f"{self.name} does not run")
+        return self._child
+
+    def _note_end(self, *, asked: bool) -> None:
+        assert self._child is not None
+        self.listen()
+        self._asked_to_end = True
+        self._events.write(
+            "exited",
+            self.name,
+            code=self._child.exit_code(),
+            asked=asked,
+            log=f"logs/{self._log.name}",
+            tail="" if asked else self._child.log_tail(LOG_TAIL_LINES),
+        )
