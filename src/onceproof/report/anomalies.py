@@ -1,0 +1,24 @@
+"""What each anomaly means, in one line a reader of a report understands without the manual."""
+
+EXPLANATIONS = {
+    "lost": "An input record has no output, although the suspect went past it.",
+    "duplicated": "The output holds the same result more often than the input allows.",
+    "diverged": "One input record led to two outputs that differ.",
+    "regressed": "The output of a key went back to an older state after a newer one.",
+    "stale": "The suspect read an older state of a key than the one it had written before.",
+    "leaked": "A read_committed reader sees a record that no committed transaction holds.",
+    "wrong": "The output holds a value that the model of the workload does not allow.",
+    "invented": "The output holds a record that no input record leads to.",
+    "reordered": "Two records of one key came out in another order than they went in.",
+    "torn": "Only a part of one transaction's records is visible.",
+    "stale-offset": "The committed position lies behind the output: a restart repeats records.",
+    "premature-offset": "The committed position lies ahead of the output: a restart skips records.",
+    "zombie-write": "An instance that had been replaced still wrote to the output.",
+    "hanging-transaction": "A transaction that nobody will end blocks read_committed readers.",
+    "stuck": "The suspect ran on but made no more progress, although input was left.",
+    "died": "The suspect ended by itself, without having been asked to.",
+}
+
+
+def explain(anomaly: str) -> str:
+    return EXPLANATIONS.get(anomaly, "")
