@@ -17,15 +17,16 @@ RECORDS = """
 #   key          the record's key
 #   ordinal      place within its key, rising (fold: the count; else the place in the input)
 #   payload      canonical text of the one value allowed
-#   allowed      how often it may appear (an injector's retried task can make that 2)
-#   input_*      the record that makes it so
+#   allowed      how often it may appear, and must (an injector's retried task can make that 2)
+#   input_*      the record that makes it so; input_offset_last: the last one, if there are several
 EXPECTED = """
     unit string, key string, ordinal long, payload string, allowed long,
-    input_topic string, input_partition int, input_offset long
+    input_topic string, input_partition int, input_offset long, input_offset_last long
 """
 
 # One row for each record of the output that a read_committed reader sees.
-#   unit, ordinal, payload   as above; null unit: the value could not be understood
+#   unit, payload   as above; null unit: the value could not be understood
+#   ordinal         place within its key by the record's own account (fold: the count; else seq)
 #   level           fold: the `max` it states; otherwise null
 #   state_expected, state_found   workload `last` only
 OBSERVED = """
