@@ -33,7 +33,7 @@ class LaneState(StrEnum):
 
 
 REPORT_SCHEMA = """
-    lane int, state string, rows long, digest string, found string,
+    lane long, state string, rows long, digest string, found string,
     fence_ms double, read_ms double, commit_ms double
 """
 

@@ -56,6 +56,7 @@ def _say(event: str, **facts: object) -> None:
 def _session(settings: dict[str, str]) -> "SparkSession":
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # workers need the sink's dependencies too
     parallelism = settings["parallelism"]
     state_dir = Path(os.environ["ONCEPROOF_STATE_DIR"])
     builder = (
