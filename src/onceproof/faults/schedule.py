@@ -1,0 +1,108 @@
+"""A schedule as data: which action on which target, at which moment. Parsed from a scenario's TOML.
+
+    { action = "kill", target = "instance:random", at = "30%", aim = "mid_output", heal_after_s = 0
+    }
+
+`at`      "30%" (that share of this iteration's input is processed), "5 s" (since its feed began),
+or
+          "recovery": the victim of the fault before is back and has not caught up yet
+`aim`     "mid_output": wait, from then on, for a moment in which output is being written
+Steps of a schedule are carried out one after the other, so none ever hides another's effect.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from onceproof.errors import UsageError, unknown_name
+from onceproof.faults.catalog import TARGETS, find_action
+
+FIELDS = {"action", "target", "at", "aim", "heal_after_s"}
+_AT = re.compile(
+    r"^(?:(?P<percent>\d{1,3})\s*%|(?P<seconds>\d+(?:\.\d+)?)\s*s|(?P<word>recovery))$"
+)
+_NUMBERED = re.compile(r"^(instance|broker):\d+$")
+
+
+class Aim(StrEnum):
+    AT_ONCE = "at_once"
+    MID_OUTPUT = "mid_output"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """Exactly one of the three is set."""
+
+    progress: float | None = None
+    seconds: float | None = None
+    recovery: bool = False
+
+    def __str__(self) -> str:
+        if self.progress is not None:
+            return f"{self.progress:.0%}"
+        return "recovery" if self.recovery else f"{self.seconds:g} s"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    actions: tuple[str, ...]  # the seed chooses one
+    target: str
+    at: Moment
+    aim: Aim = Aim.AT_ONCE
+    heal_after_s: float = 0.0
+
+    @property
+    def hits_brokers(self) -> bool:
+        return self.target.startswith("broker:")
+
+
+def parse_schedule(entries: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
+    """All steps in order; an entry whose `at` is a list stands for one step each."""
+    return tuple(step for entry in entries for step in _parse(entry))
+
+
+def _parse(entry: Mapping[str, Any]) -> list[Step]:
+    for name in sorted(set(entry) - FIELDS):
+        raise unknown_name("key of a fault", name, FIELDS)
+    for name in ("action", "target", "at"):
+        if name not in entry:
+            raise UsageError(f"a fault needs {name!r}; got {dict(entry)}")
+    actions = _texts(entry["action"])
+    for action in actions:
+        find_action(action)
+    aim = str(entry.get("aim", Aim.AT_ONCE))
+    if aim not in set(Aim):
+        raise unknown_name("aim", aim, set(Aim))
+    return [
+        Step(
+            actions=actions,
+            target=_parse_target(entry["target"]),
+            at=parse_moment(at),
+            aim=Aim(aim),
+            heal_after_s=float(entry.get("heal_after_s", 0.0)),
+        )
+        for at in _texts(entry["at"])
+    ]
+
+
+def parse_moment(text: str) -> Moment:
+    found = _AT.match(text)
+    if found is None:
+        raise UsageError(f'a fault\'s `at` must be "30%", "5 s" or "recovery"; got {text!r}')
+    if found["percent"] is not None:
+        return Moment(progress=int(found["percent"]) / 100)
+    if found["seconds"] is not None:
+        return Moment(seconds=float(found["seconds"]))
+    return Moment(recovery=True)
+
+
+def _parse_target(text: str) -> str:
+    if text not in TARGETS and not _NUMBERED.match(text):
+        raise unknown_name("target", text, TARGETS)
+    return text
+
+
+def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
