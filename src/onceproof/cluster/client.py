@@ -5,13 +5,15 @@ comes out as a ClusterError that names the broker and the question.
 """
 
 import logging
+import socket
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import kafka.errors
+from kafka.net.inet import KafkaNetSocket
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
-from kafka.protocol.metadata import MetadataRequest
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
 from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import ClusterError
@@ -26,6 +28,8 @@ BrokerId = TypeVar("BrokerId", int, str, int | str)
 ASK_S_MAX = 2.0
 CONNECT_S_MAX = 10.0
 FETCH_BYTES_MAX = 64 * 1024 * 1024
+_US = {"client_software_name": "onceproof", "client_software_version": "0"}
+_CLOSING_SCHEME = "closing"
 _QUICK_RECONNECTS = {
     "client_id": "onceproof-judge",
     "reconnect_backoff_ms": 20,
@@ -33,8 +37,24 @@ _QUICK_RECONNECTS = {
     "socket_connection_setup_timeout_ms": 1000,
     "socket_connection_setup_timeout_max_ms": 2000,
     "request_timeout_ms": 30000,
+    "proxy_url": f"{_CLOSING_SCHEME}://",
     "receive_message_max_bytes": 2 * FETCH_BYTES_MAX,
 }
+
+
+class ClosingSocket(KafkaNetSocket):  # type: ignore[misc]
+    """kafka-python leaves the socket of a refused connection open until it is collected."""
+
+    SCHEMES = (_CLOSING_SCHEME,)
+
+    async def sock_connect(
+        self, net: Any, sock: socket.socket, sockaddr: Any, timeout_at: float | None = None
+    ) -> Any:
+        try:
+            return await super().sock_connect(net, sock, sockaddr, timeout_at=timeout_at)
+        except kafka.errors.KafkaError:
+            sock.close()
+            raise
 
 
 class BrokerClient:
@@ -139,6 +159,11 @@ class BrokerClient:
     def live_brokers(self) -> set[int]:
         """Ids of the brokers that are registered and not fenced."""
         return {broker.node_id for broker in self.metadata([]).brokers}
+
+    def feature_levels(self) -> dict[str, int]:
+        """What the controllers have finalized: transaction.version, group.version, …"""
+        features = self.ask_any(ApiVersionsRequest(**_US, max_version=4)).finalized_features
+        return {feature.name: feature.max_version_level for feature in features or []}
 
     def wait_for_brokers(self, ids: set[int], deadline: Deadline) -> None:
         def all_live() -> bool:

@@ -137,7 +137,7 @@ class LocalCluster:
             self.wait_ready(deadline)
         except DeadlineExpired as error:
             causes = "; ".join(f"{broker.name}: {broker.cause()}" for broker in brokers)
-            raise ClusterError(f"cluster not ready: {error}; {causes}") from error
+            raise ClusterError(f"{error}; {causes}") from error
         if any(classdata.refused(broker.log) for broker in brokers):
             self._order.software.class_archive().discard()
 

@@ -12,7 +12,12 @@ import confluent_kafka
 
 from onceproof.cluster.client import BrokerClient
 from onceproof.cluster.roles import group_coordinator, transaction_coordinator
-from onceproof.cluster.topics import create_topic
+from onceproof.cluster.topics import (
+    create_topic,
+    end_offsets,
+    list_transactions,
+    stable_offsets,
+)
 from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import ClusterError
 
@@ -21,9 +26,9 @@ READY_ID = "onceproof-ready"
 _ATTEMPT_S_MAX = 3.0
 
 # librdkafka reports each refused connection; without a logger it writes to stderr.
-_librdkafka = logging.getLogger("onceproof.librdkafka")
-_librdkafka.addHandler(logging.NullHandler())
-_librdkafka.propagate = False
+LIBRDKAFKA_LOG = logging.getLogger("onceproof.librdkafka")
+LIBRDKAFKA_LOG.addHandler(logging.NullHandler())
+LIBRDKAFKA_LOG.propagate = False
 
 
 def connect(
@@ -48,42 +53,45 @@ def wait_ready(
     require_alive: Callable[[], None] = lambda: None,
 ) -> None:
     """Until the cluster is ready; `require_alive` raises where waiting has become pointless."""
-    _wait(lambda: brokers <= client.live_brokers(), "live brokers", deadline, require_alive)
+
+    def wait(what: str, condition: Callable[[], bool]) -> None:
+        _wait(what, condition, deadline, require_alive)
+
+    wait("all brokers live", lambda: brokers <= client.live_brokers())
     # The first questions make Kafka create both internal topics; they are repeated until answered.
-    _wait(
-        lambda: transaction_coordinator(client, READY_ID) in brokers,
-        "transaction coordinator",
-        deadline,
-        require_alive,
-    )
-    _wait(
-        lambda: group_coordinator(client, READY_ID) in brokers,
-        "group coordinator",
-        deadline,
-        require_alive,
-    )
+    wait("a transaction coordinator", lambda: transaction_coordinator(client, READY_ID) in brokers)
+    wait("a group coordinator", lambda: group_coordinator(client, READY_ID) in brokers)
+    wait("transaction coordinators loaded", lambda: list_transactions(client) is not None)
     create_topic(client, READY_TOPIC, partitions=1, exists_ok=True, deadline=deadline)
+    before = end_offsets(client, READY_TOPIC)[0]
     commit_transaction(client.bootstrap_server, READY_TOPIC, deadline)
+    # A commit is answered before its marker is in the topic: one record and one marker.
+    wait("the transaction visible", lambda: stable_offsets(client, READY_TOPIC)[0] >= before + 2)
 
 
 def _wait(
-    condition: Callable[[], bool],
     what: str,
+    condition: Callable[[], bool],
     deadline: Deadline,
     require_alive: Callable[[], None],
 ) -> None:
-    last_refusal = "none"
+    refusal = "none"
 
     def attempt() -> bool:
-        nonlocal last_refusal
+        nonlocal refusal
         require_alive()
         try:
             return condition()
         except ClusterError as error:
-            last_refusal = str(error)
+            refusal = str(error)
             return False
 
-    wait_until(attempt, deadline, lambda: f"no {what}; last answer: {last_refusal}", pause_s=0.02)
+    wait_until(
+        attempt,
+        deadline,
+        lambda: f"cluster not ready; still without {what}; last refusal: {refusal}",
+        pause_s=0.02,
+    )
 
 
 def commit_transaction(bootstrap_server: str, topic: str, deadline: Deadline) -> None:
@@ -95,7 +103,7 @@ def commit_transaction(bootstrap_server: str, topic: str, deadline: Deadline) ->
         "transaction.timeout.ms": 10000,
         "linger.ms": 0,
     }
-    producer = confluent_kafka.Producer(settings, logger=_librdkafka)
+    producer = confluent_kafka.Producer(settings, logger=LIBRDKAFKA_LOG)
     try:
         producer.init_transactions(deadline.remaining_s())
         producer.begin_transaction()

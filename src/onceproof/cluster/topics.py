@@ -60,7 +60,7 @@ def create_topic(
     exists_ok: bool = False,
     deadline: Deadline | None = None,
 ) -> None:
-    """Create a topic, replicated as the cluster does it; returns when all partitions are led."""
+    """Create a topic, replicated as the cluster does it; returns when all partitions are served."""
     deadline = deadline or Deadline(CREATE_S_MAX)
     creatable: Any = CreateTopicsRequest.CreatableTopic
     configs = [
@@ -80,19 +80,19 @@ def create_topic(
     if not (exists_ok and code == _TOPIC_EXISTS):
         check(code, f"topic {topic} could not be created")
     wait_until(
-        lambda: _all_led(client, topic, partitions),
+        lambda: _is_served(client, topic, partitions),
         deadline,
-        f"{topic} has partitions without a leader",
+        f"{topic} has partitions that no leader serves",
         pause_s=0.01,
     )
 
 
-def _all_led(client: BrokerClient, topic: str, partitions: int) -> bool:
+def _is_served(client: BrokerClient, topic: str, partitions: int) -> bool:
+    """The metadata names leaders a moment before they know of it themselves: ask them."""
     try:
-        leaders = partition_leaders(client, topic)
+        return len(end_offsets(client, topic)) >= partitions
     except ClusterError:
-        return False  # the broker asked has not heard of the topic yet
-    return len(leaders) >= partitions and min(leaders.values()) >= 0
+        return False
 
 
 def delete_topic(client: BrokerClient, topic: str) -> None:

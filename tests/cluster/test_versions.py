@@ -1,0 +1,29 @@
+"""Every Kafka version of the lock starts, commits a transaction, has its feature levels."""
+
+from pathlib import Path
+
+import pytest
+
+from onceproof import jars
+from onceproof.cluster import roles, topics
+from onceproof.cluster.local import LocalCluster
+from onceproof.errors import UsageError
+
+
+@pytest.mark.parametrize("version", sorted(jars.kafka_versions()))
+def test_one_broker_of_each_version_commits_a_transaction(version: str, tmp_path: Path) -> None:
+    with LocalCluster.start(
+        version, brokers=1, directory=tmp_path / "data", logs=tmp_path / "logs"
+    ) as cluster:
+        client = cluster.client()
+        levels = client.feature_levels()
+        assert topics.stable_offsets(client, "__onceproof_ready") == {0: 2}
+        assert roles.active_controller(client) == 1
+    expected = {"transaction.version": 2, "group.version": 1} if version >= "4" else {}
+    assert expected.items() <= levels.items()
+    assert levels["metadata.version"] > 0
+
+
+def test_an_unknown_version_lists_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"unknown Kafka version '9\.9\.9'; known: 3\.3\.1, "):
+        LocalCluster.start("9.9.9", directory=tmp_path / "data", logs=tmp_path / "logs")
