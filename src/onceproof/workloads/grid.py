@@ -1,4 +1,4 @@
-"""Which record stands where: each key in one task, in order, among the task's other keys; no shuffle.
+"""Which record stands where: each key in one task, in order, among its other keys; no shuffle.
 
     record i  =  key (i mod K), place (i div K)         task p of P owns the keys k with k mod P = p
 

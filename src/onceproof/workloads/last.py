@@ -2,7 +2,7 @@
 
     output  {"id":"17-58","key":"17","expected":57,"found":57}
 
-The state before a record is the seq before it, -1 for the first (null is understood as -1). What was
+The state before a record is the seq before it, -1 for the first (null is taken for -1). What was
 found is no part of the payload: a state that is behind is `stale`, not `wrong`. The expected state
 is fixed only if every record came into the input once and in order.
 """

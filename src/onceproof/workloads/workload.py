@@ -1,4 +1,4 @@
-"""What a workload is. Its module, and pyspark with it, is imported on first use: `list` stays quick."""
+"""What a workload is. Its module, and pyspark with it, comes in on first use: `list` is quick."""
 
 from __future__ import annotations
 

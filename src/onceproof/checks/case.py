@@ -1,0 +1,30 @@
+"""What is judged. The checks know this and nothing of brokers, suspects or runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+STUCK_AFTER_S_DEFAULT = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """DataFrames by history/schemas.py. Cache expected and observed: each check reads them again.
+
+    Positions must be read before the output: a record passed in between would look lost.
+    """
+
+    expected: DataFrame
+    observed: DataFrame
+    positions: DataFrame | None = None  # None, or a partition without a row: not known
+    batches: DataFrame | None = None  # None: the log was not read batch by batch
+    events: DataFrame | None = None  # None: there was no run, only topics
+    cumulative: bool = False  # an output tells the state so far (fold)
+    transactional: bool | None = None  # the suspect writes in transactions only; None: not known
+    ordered: bool = True  # the suspect promises the order of each key
+    settled: bool = True  # nothing moved any more: what has not come out is not merely late
+    stuck_after_s: float = STUCK_AFTER_S_DEFAULT

@@ -1,0 +1,66 @@
+"""Carries checks out on a case. Each one is answered for: found, nothing found, off, or unknown.
+
+names ──▶ applies? ──▶ find ──▶ at most WITNESSES_MAX rows by place, the exact count ──▶ Finding
+             │           └─ crashed ──▶ unknown: the trial says UNKNOWN, never HELD
+             └─ no ──▶ off
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import Row
+
+from onceproof.checks.case import Case
+from onceproof.checks.catalog import check_named
+from onceproof.checks.check import Check
+from onceproof.history.finding import WITNESSES_MAX, Finding, Witness
+
+REASON_LENGTH_MAX = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    findings: tuple[Finding, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)  # check → why it could not tell
+    off: tuple[str, ...] = ()  # checks that do not fit the case
+
+
+def judge(case: Case, names: Iterable[str]) -> Judgement:
+    """Carry out the named checks, in that order."""
+    findings: list[Finding] = []
+    unknown: dict[str, str] = {}
+    off: list[str] = []
+    for check in [check_named(name) for name in names]:
+        if not check.applies(case):
+            off.append(check.name)
+            continue
+        try:
+            finding = examine(case, check)
+        except Exception as crash:  # noqa: BLE001 - a check that crashed is "unknown", not the end
+            unknown[check.name] = _first_line(crash)
+        else:
+            findings += [finding] if finding else []
+    return Judgement(findings=tuple(findings), unknown=unknown, off=tuple(off))
+
+
+def examine(case: Case, check: Check) -> Finding | None:
+    """One check: None if there is nothing. Most often there is not, and one Spark job says so."""
+    found = check.find(case)
+    rows = found.orderBy(*check.order).limit(WITNESSES_MAX).collect()
+    if not rows:
+        return None
+    count = found.count() if len(rows) == WITNESSES_MAX else len(rows)
+    witnesses = tuple(_witness(check, row) for row in rows)
+    return Finding(anomaly=check.name, count=count, witnesses=witnesses)
+
+
+def _witness(check: Check, row: Row) -> Witness:
+    facts: dict[str, Any] = row.asDict()
+    known = {name: value for name, value in facts.items() if value is not None}
+    return Witness(sentence=check.tell(facts), facts=known)
+
+
+def _first_line(crash: Exception) -> str:
+    text = str(crash).strip().partition("\n")[0]
+    return f"{type(crash).__name__}: {text}"[:REASON_LENGTH_MAX]
