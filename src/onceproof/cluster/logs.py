@@ -1,6 +1,7 @@
 """What a broker's log says about why it ended. Pure but for reading the file."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from onceproof.process import tail
@@ -12,6 +13,8 @@ _TROUBLE = re.compile(
     r"\b(ERROR|FATAL)\b|^Exception in thread|^Caused by:|OutOfMemoryError|^Error: |^Error occurred"
     r"|No space left on device|Address already in use|There is insufficient memory"
 )
+# A line that stands for itself (a dated one) or says only where (a stack frame).
+_OWN_LINE = re.compile(r"^(\d{4}-\d\d-\d\d |\s+at )")
 _PORT_TAKEN = re.compile(r"Address already in use|Failed to bind|Socket server failed to bind")
 _SIGNALS = {-9: "killed by SIGKILL: by us, or by the system for lack of memory", -15: "SIGTERM"}
 
@@ -27,9 +30,14 @@ def cause(log: Path, exit_code: int | None) -> str:
 
 
 def trouble(log: Path) -> list[str]:
-    """The last lines that speak of an error, each once."""
-    lines = [line.strip() for line in tail(log, LINES_READ_MAX).splitlines()]
-    troubled = [line for line in lines if _TROUBLE.search(line)]
+    """The last lines that speak of an error, each once, with the exception that follows it."""
+    lines = [line.rstrip() for line in tail(log, LINES_READ_MAX).splitlines()]
+    troubled = []
+    for line, following in pairwise([*lines, ""]):
+        if _TROUBLE.search(line):
+            troubled.append(line.strip())
+            if following and not _OWN_LINE.match(following):
+                troubled.append(following.strip())
     return list(dict.fromkeys(troubled))[-LINES_SHOWN_MAX:]
 
 

@@ -5,7 +5,7 @@ often, spares the first client its own slow retries.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import confluent_kafka
@@ -23,7 +23,7 @@ from onceproof.errors import ClusterError
 
 READY_TOPIC = "__onceproof_ready"
 READY_ID = "onceproof-ready"
-_ATTEMPT_S_MAX = 3.0
+_ATTEMPT_S_MAX = 1.0
 
 # librdkafka reports each refused connection; without a logger it writes to stderr.
 LIBRDKAFKA_LOG = logging.getLogger("onceproof.librdkafka")
@@ -54,15 +54,17 @@ def wait_ready(
 ) -> None:
     """Until the cluster is ready; `require_alive` raises where waiting has become pointless."""
 
-    def wait(what: str, condition: Callable[[], bool]) -> None:
-        _wait(what, condition, deadline, require_alive)
+    def wait(what: str, *conditions: Callable[[], bool]) -> None:
+        _wait(what, conditions, deadline, require_alive)
 
     wait("all brokers live", lambda: brokers <= client.live_brokers())
-    # The first questions make Kafka create both internal topics; they are repeated until answered.
-    wait("a transaction coordinator", lambda: transaction_coordinator(client, READY_ID) in brokers)
-    wait("a group coordinator", lambda: group_coordinator(client, READY_ID) in brokers)
-    wait("transaction coordinators loaded", lambda: list_transactions(client) is not None)
     create_topic(client, READY_TOPIC, partitions=1, exists_ok=True, deadline=deadline)
+    wait(
+        "coordinators",
+        lambda: transaction_coordinator(client, READY_ID) in brokers,
+        lambda: group_coordinator(client, READY_ID) in brokers,
+    )
+    wait("transaction coordinators loaded", lambda: list_transactions(client) is not None)
     before = end_offsets(client, READY_TOPIC)[0]
     commit_transaction(client.bootstrap_server, READY_TOPIC, deadline)
     # A commit is answered before its marker is in the topic: one record and one marker.
@@ -71,20 +73,26 @@ def wait_ready(
 
 def _wait(
     what: str,
-    condition: Callable[[], bool],
+    conditions: Iterable[Callable[[], bool]],
     deadline: Deadline,
     require_alive: Callable[[], None],
 ) -> None:
+    """Until all hold; each is asked in each round, as asking is what sets Kafka to work."""
+    unmet = list(conditions)
     refusal = "none"
 
-    def attempt() -> bool:
+    def holds(condition: Callable[[], bool]) -> bool:
         nonlocal refusal
-        require_alive()
         try:
             return condition()
         except ClusterError as error:
             refusal = str(error)
             return False
+
+    def attempt() -> bool:
+        require_alive()
+        unmet[:] = [condition for condition in unmet if not holds(condition)]
+        return not unmet
 
     wait_until(
         attempt,
