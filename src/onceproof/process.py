@@ -105,7 +105,7 @@ class Child:
         """SIGTERM to the child, which ends its family itself; False if it had to be killed."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGTERM)
-            os.kill(self.pid, signal.SIGCONT)  # a stopped process sees SIGTERM only when it goes on
+        self.resume()  # a stopped process sees SIGTERM only when it goes on
         try:
             self._process.wait(timeout=deadline.remaining_s())
             clean = True

@@ -23,6 +23,7 @@ class Instance:
         self.number = number
         self.starts = 0
         self.transactions = 0
+        self.says_started = False  # since its last start
         self._suspect = suspect
         self._assignment = assignment
         self._log = logs / f"instance-{number}.log"
@@ -40,6 +41,7 @@ class Instance:
             raise FaultError(f"{self.name} runs already")
         self._assignment.state_dir(self.number).mkdir(parents=True, exist_ok=True)
         self._asked_to_end = False
+        self.says_started = False
         self.starts += 1
         self._child = spawn(
             self.name,
@@ -103,6 +105,8 @@ class Instance:
             return  # a suspect may print what it likes; only whole JSON lines are taken up
         if said.get("event") == "committed":
             self.transactions += 1
+        if said.get("event") == "started":
+            self.says_started = True
         self._events.write("said", self.name, **{str(key): value for key, value in said.items()})
 
     def _running(self) -> Child:

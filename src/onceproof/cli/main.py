@@ -1,0 +1,87 @@
+"""The command `onceproof`. Exit codes are a contract: a traceback is never 1, a usage error never
+2.
+
+    0 HELD   1 BROKEN   2 UNKNOWN   254 bad arguments   255 onceproof itself failed
+"""
+
+import signal
+import sys
+import traceback
+from typing import Any
+
+import click
+import typer
+
+from onceproof.cli import check, cluster, list_, report, run, suite
+from onceproof.cli.printing import say_error
+from onceproof.errors import OnceproofError, UsageError
+
+INTERRUPTED = 255
+
+app = typer.Typer(
+    name="onceproof",
+    help="Puts an exactly-once pipeline on trial: HELD, BROKEN with a witness, or UNKNOWN.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("run")(run.run)
+app.command("list")(list_.list_names)
+app.command("suite")(suite.suite)
+app.command("check")(check.check)
+app.command("report")(report.report)
+app.add_typer(cluster.app, name="cluster")
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Show the version and end."),
+) -> None:
+    if version:
+        from onceproof import __version__
+        from onceproof.cli.printing import say
+
+        say(f"onceproof {__version__}")
+        raise typer.Exit(0)
+    if context.invoked_subcommand is None:
+        raise UsageError("no command; see onceproof --help")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Everything that can end a command, turned into an exit code and one line."""
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    try:
+        outcome: Any = app(args=arguments, standalone_mode=False)
+        return outcome if isinstance(outcome, int) else 0
+    except click.exceptions.NoArgsIsHelpError as help_:
+        say_error(help_.format_message())
+        return UsageError.exit_code
+    except click.ClickException as error:
+        say_error(f"onceproof: {error.format_message()}")
+        return UsageError.exit_code
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except OnceproofError as error:
+        say_error(f"onceproof: {error}")
+        return error.exit_code
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        say_error("onceproof: interrupted; everything it started has been ended")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return INTERRUPTED
+    except Exception:  # noqa: BLE001 - the outermost guard: a traceback must not look like BROKEN
+        say_error(
+            traceback.format_exc() + "onceproof: failed; this is a defect of onceproof itself"
+        )
+        return INTERRUPTED
+
+
+def _as_interrupt(_number: int, _frame: object) -> None:
+    """SIGTERM ends a command as Ctrl-C does, so that everything is cleaned up."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""`onceproof run`: one scenario, one verdict."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from onceproof.cli.printing import say, say_json
+
+if TYPE_CHECKING:
+    from onceproof.history.run_directory import RunDirectory
+    from onceproof.history.verdict import TrialResult
+
+
+def run(
+    scenario: str = typer.Argument("chaos_loop", help="A scenario's name, or a .toml file."),
+    suspect: str | None = typer.Option(None, help="Who is on trial; see onceproof list suspects."),
+    command: str | None = typer.Option(None, help="Your own program, put on trial."),
+    workload: str | None = typer.Option(None, help="copy, fold, dedup or last."),
+    seed: int = typer.Option(1, help="Same seed: same input, same schedule."),
+    records: int | None = typer.Option(None, help="How many input records."),
+    iterations: int | None = typer.Option(None, help="How often a loop goes round."),
+    kafka: str | None = typer.Option(None, help="Version of the brokers."),
+    settings: list[str] = typer.Option([], "--set", help="key=value, as often as needed."),
+    bootstrap_server: str | None = typer.Option(None, help="A cluster that runs already."),
+    runs_dir: Path = typer.Option(Path("runs"), help="Where run directories are made."),
+    keep_cluster: bool = typer.Option(False, help="Leave the brokers running at the end."),
+    as_json: bool = typer.Option(False, "--json", help="Print verdict.json to standard output."),
+) -> int:
+    """Run a scenario (chaos_loop by default) and judge it."""
+    from onceproof.cli.display import display
+    from onceproof.trial.plan import Request, make_plan
+    from onceproof.trial.run import run_trial
+
+    plan = make_plan(
+        Request(
+            scenario=scenario,
+            suspect=suspect,
+            command=command,
+            workload=workload,
+            seed=seed,
+            records=records,
+            iterations=iterations,
+            kafka=kafka,
+            bootstrap_server=bootstrap_server,
+            settings=tuple(settings),
+            runs_dir=runs_dir,
+            keep_cluster=keep_cluster,
+        )
+    )
+    with display(plan) as listener:
+        result, directory = run_trial(plan, listener)
+    if as_json:
+        say_json(result.to_json())
+    else:
+        _tell(result, directory)
+    return result.verdict.exit_code
+
+
+def _tell(result: "TrialResult", directory: "RunDirectory") -> None:
+    from onceproof.cli.display import banner
+
+    for line in banner(result):
+        say(line)
+    say(f"{result.verdict.value}  {directory.report_html}")

@@ -1,0 +1,2 @@
+"""Data only: one TOML file a scenario, named after the case or the bug. Read by trial/scenario.py.
+"""

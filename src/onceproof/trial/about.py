@@ -1,0 +1,76 @@
+"""run.json: what was run, with what, on what. Enough to repeat it; no secrets, nothing of the
+user's.
+"""
+
+import json
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import onceproof
+from onceproof.cluster.jvm import broker_software
+from onceproof.history.run_directory import RunDirectory
+from onceproof.jars.lock import committed_lock
+from onceproof.jars.spark_jvm import CONNECTOR_SET
+from onceproof.machine import find_java
+from onceproof.trial.judge import CaseFacts
+from onceproof.trial.plan import Plan
+
+PACKAGES = ("pyspark", "confluent-kafka", "kafka-python")
+
+
+def versions(plan: Plan) -> dict[str, str]:
+    own_brokers = plan.bootstrap_server is None
+    return {
+        "onceproof": onceproof.__version__,
+        "kafka": broker_software(plan.scenario.kafka).version if own_brokers else "not ours",
+        **{name: _installed(name) for name in PACKAGES},
+        "spark connector": _connector(),
+        "java": find_java().version,
+        "python": platform.python_version(),
+    }
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _connector() -> str:
+    """Its token provider may be of another version (see the lock): a reader should know."""
+    artifacts = committed_lock().artifacts(CONNECTOR_SET)
+    return ", ".join(
+        f"{each.coordinates.split(':')[1]} {each.coordinates.split(':')[2]}"
+        for each in artifacts
+        if "kafka" in each.coordinates
+    )
+
+
+def write_run_json(directory: RunDirectory, plan: Plan, facts: CaseFacts, started: str) -> None:
+    scenario = plan.scenario
+    about: dict[str, Any] = {
+        "started_utc": started,
+        "scenario": scenario.model_dump(mode="json"),
+        "suspect": plan.suspect.name,
+        "command": list(plan.suspect.argv) if plan.suspect.name == "command" else None,
+        "seed": plan.seed,
+        "settings": dict(plan.settings),
+        "schedule": [
+            f"{' or '.join(step.actions)} {step.target} at {step.at} ({step.aim})"
+            for step in plan.schedule
+        ],
+        "case": facts.to_json(),
+        "versions": versions(plan),
+        "machine": {
+            "system": platform.platform(),
+            "cores": os.cpu_count(),
+            "memory_gib": round(
+                os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1
+            ),
+        },
+        "repeat": plan.repeat,
+    }
+    directory.run_json.write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n")

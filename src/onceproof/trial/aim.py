@@ -1,0 +1,96 @@
+"""Finds a moment in which an instance is writing output, and holds the instance there.
+
+Seen from outside the moment is over before a signal arrives. So the instance is stopped (SIGSTOP)
+when it looks right, looked at again while nothing of it can move, and let go on if it was too late.
+
+    a suspect with transactions     one of its transactions is open on the output topic
+    a suspect without               output has been written since its position last moved
+"""
+
+from onceproof.cluster import topics
+from onceproof.cluster.topics import OpenTransaction
+from onceproof.deadline import Deadline, pause
+from onceproof.errors import ClusterError
+from onceproof.suspects.instance import Instance
+from onceproof.trial.stage import Stage
+from onceproof.trial.watch import Watch
+
+TURN_S = 0.002
+# What the stopped instance had already sent arrives within this.
+SETTLE_S = 0.05
+
+
+class Aim:
+    """One search. Transactions that were open before it began are left-overs of earlier faults."""
+
+    def __init__(self, stage: Stage, watch: Watch) -> None:
+        self._stage = stage
+        self._watch = watch
+        self._left_over = {_identity(each) for each in self._open()}
+        self._written_at_position: tuple[int, int] | None = None
+
+    def hold(self, instance: Instance, deadline: Deadline) -> str:
+        """Returns with the instance standing still, mid-output; what shows it."""
+        held: list[str] = []
+
+        def stands_in_it() -> bool:
+            if not self._evidence():
+                return False
+            instance.pause()
+            pause(SETTLE_S)
+            evidence = self._evidence()
+            if evidence:
+                held.append(evidence)
+                return True
+            instance.resume()
+            return False
+
+        self._watch.until(
+            stands_in_it, deadline, f"{instance.name} was never seen writing output", TURN_S
+        )
+        return held[0]
+
+    def _evidence(self) -> str:
+        """What shows that output is being written right now; nothing if it is not."""
+        transactional = self._stage.plan.suspect.transactional
+        if transactional is not False:
+            fresh = [each for each in self._open() if _identity(each) not in self._left_over]
+            if fresh:
+                return _told(fresh[0], self._stage.output_topic)
+        return self._unprotected_output() if transactional is not True else ""
+
+    def _unprotected_output(self) -> str:
+        try:
+            written = sum(topics.end_offsets(self._stage.client, self._stage.output_topic).values())
+            position = sum((self._watch.position() or {}).values())
+        except ClusterError:
+            return ""
+        if self._written_at_position is None or self._written_at_position[0] != position:
+            self._written_at_position = (position, written)
+            return ""
+        before = self._written_at_position[1]
+        if written <= before:
+            return ""
+        return f"output grew from {before} to {written} while the position stayed at {position}"
+
+    def _open(self) -> list[OpenTransaction]:
+        try:
+            return topics.open_transactions(self._stage.client, self._stage.output_topic)
+        except ClusterError:
+            return []  # no leader at the moment: nothing can be said, so nothing is
+
+
+def _identity(transaction: OpenTransaction) -> tuple[int, int, int, int]:
+    return (
+        transaction.partition,
+        transaction.producer_id,
+        transaction.epoch,
+        transaction.start_offset,
+    )
+
+
+def _told(transaction: OpenTransaction, topic: str) -> str:
+    return (
+        f"transaction open: producer {transaction.producer_id} epoch {transaction.epoch} on"
+        f" {topic}-{transaction.partition} since offset {transaction.start_offset}"
+    )

@@ -1,0 +1,75 @@
+"""Waits until the suspect has processed what was fed, and tells slow, stuck and silent apart.
+
+CAUGHT_UP   its position is at the end of the input
+SILENT      it keeps no position that we can read, and its output stands still
+STUCK       its position is short of the end, and nothing moves
+SLOW        things still move, but the time is over: nothing can be said of what is missing
+"""
+
+from enum import StrEnum
+
+from onceproof.cluster import topics
+from onceproof.deadline import Deadline
+from onceproof.errors import ClusterError, DeadlineExpired
+from onceproof.trial.feed import Feed
+from onceproof.trial.stage import Stage
+from onceproof.trial.watch import Watch
+
+SETTLE_MARGIN_S = 15.0
+
+
+class DrainEnd(StrEnum):
+    CAUGHT_UP = "caught up"
+    SILENT = "silent"
+    STUCK = "stuck"
+    SLOW = "slow"
+
+
+def catch_up(stage: Stage, watch: Watch, feed: Feed) -> DrainEnd:
+    """Wait for the feed and then for the suspect, as long as anything moves."""
+    scenario = stage.plan.scenario
+    budget = Deadline(scenario.drain_s)
+    seen = (-1, -1)
+    quiet = Deadline(scenario.stuck_after_s)
+
+    def over() -> bool:
+        nonlocal seen, quiet
+        sample = watch.last
+        moved = (sample.written, sample.processed)
+        if moved != seen or not feed.is_done():
+            seen, quiet = moved, Deadline(scenario.stuck_after_s)
+        return (feed.is_done() and sample.caught_up()) or quiet.expired()
+
+    watch.until(feed.is_done, Deadline(feed_s_max(stage, feed)), "the input was not fed")
+    watch.sample()
+    try:
+        watch.until(over, budget, "the suspect did not catch up")
+    except DeadlineExpired:
+        return DrainEnd.SLOW
+    if watch.last.caught_up():
+        return DrainEnd.CAUGHT_UP
+    return DrainEnd.SILENT if watch.last.position is None else DrainEnd.STUCK
+
+
+def feed_s_max(stage: Stage, feed: Feed) -> float:
+    """Generous: a feed that fails says so itself, this only bounds one that hangs."""
+    rate = stage.plan.scenario.records_per_second or 10_000
+    return 120.0 + 3 * feed.records / rate
+
+
+def settle(stage: Stage, watch: Watch) -> bool:
+    """Until no transaction is open on the output any more; False if one still is."""
+
+    def stable() -> bool:
+        try:
+            ends = topics.end_offsets(stage.client, stage.output_topic)
+            return topics.stable_offsets(stage.client, stage.output_topic) == ends
+        except ClusterError:
+            return False
+
+    seconds = stage.plan.scenario.transaction_timeout_ms / 1000 + SETTLE_MARGIN_S
+    try:
+        watch.until(stable, Deadline(seconds), "a transaction stays open on the output")
+    except DeadlineExpired:
+        return False
+    return True

@@ -1,0 +1,106 @@
+"""Judges what stands in a run directory; nothing else is looked at, so `onceproof check` is the
+same.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from onceproof.history.run_directory import RunDirectory
+from onceproof.history.schemas import EVENTS, POSITIONS
+from onceproof.trial.readback import load_positions
+from onceproof.workloads.catalog import workload_named
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from onceproof.checks.judge import Judgement
+
+FLAWS_TOLD_MAX = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseFacts:
+    """What a judge must know besides the data; kept in run.json under `case`."""
+
+    workload: str
+    transactional: bool | None
+    checks: tuple[str, ...]
+    stuck_after_s: float
+    settled: bool
+
+    def to_json(self) -> dict[str, object]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    judgement: "Judgement"
+    input_flaws: tuple[str, ...]  # why this input has no fixed truth
+    counts: dict[str, int]
+    output_by_partition: dict[int, int]
+    input_by_partition: dict[int, int]
+
+
+def judge_run(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) -> Judged:
+    from onceproof.checks.case import Case
+    from onceproof.checks.judge import judge
+
+    history = directory.history
+    records = spark.read.parquet(str(history / "input")).cache()
+    output = spark.read.parquet(str(history / "output")).cache()
+    batches = spark.read.parquet(str(history / "batches")).cache()
+    workload = workload_named(facts.workload)
+    expected = workload.expected(records).cache()
+    observed = workload.observed(output).cache()
+    try:
+        case = Case(
+            expected=expected,
+            observed=observed,
+            positions=_positions(spark, directory),
+            batches=batches,
+            events=spark.read.schema(EVENTS).json(str(directory.events)),
+            cumulative=workload.cumulative,
+            transactional=facts.transactional,
+            settled=facts.settled,
+            stuck_after_s=facts.stuck_after_s,
+        )
+        flaws = workload.fatal_flaws(records).limit(FLAWS_TOLD_MAX).collect()
+        inputs, outputs = _by_partition(records), _by_partition(output)
+        return Judged(
+            judgement=judge(case, facts.checks),
+            input_flaws=tuple(row["sentence"] for row in flaws),
+            counts={
+                "input": sum(inputs.values()),
+                "output_committed": sum(outputs.values()),
+                **_outcomes(batches),
+            },
+            input_by_partition=inputs,
+            output_by_partition=outputs,
+        )
+    finally:
+        for frame in (records, output, batches, expected, observed):
+            frame.unpersist()
+
+
+def _positions(spark: "SparkSession", directory: RunDirectory) -> "DataFrame | None":
+    stored = load_positions(directory)
+    return None if stored is None else spark.createDataFrame(list(stored.items()), POSITIONS)
+
+
+def _by_partition(records: "DataFrame") -> dict[int, int]:
+    # As many rows as the topic has partitions.
+    rows = records.groupBy("partition").count().collect()
+    return {row["partition"]: row["count"] for row in rows}
+
+
+def _outcomes(batches: "DataFrame") -> dict[str, int]:
+    """Records of the output log by the fate of their transactions, and how many of those."""
+    counted = batches.selectExpr(
+        "coalesce(sum(records) FILTER (WHERE outcome = 'ABORTED'), 0) AS output_aborted",
+        "coalesce(sum(records) FILTER (WHERE outcome = 'UNKNOWN'), 0) AS output_open",
+        "count(DISTINCT producer_id, epoch, marker_offset, partition)"
+        " FILTER (WHERE outcome = 'COMMITTED') AS committed_on_partitions",
+        "count(DISTINCT producer_id, epoch, marker_offset, partition)"
+        " FILTER (WHERE outcome = 'ABORTED') AS aborted_on_partitions",
+    ).first()
+    return {} if counted is None else {name: int(n) for name, n in counted.asDict().items()}

@@ -1,0 +1,164 @@
+"""What exactly this run will do: the scenario with the command line on top. Checked before any
+start.
+"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from onceproof.cluster.jvm import broker_software
+from onceproof.errors import UsageError, unknown_name
+from onceproof.faults.schedule import Step
+from onceproof.suspects.catalog import find_suspect
+from onceproof.suspects.suspect import Suspect
+from onceproof.trial.scenario import DEFAULT, SETTABLE, Scenario, load_scenario, make_scenario
+from onceproof.workloads.catalog import workload_named
+from onceproof.workloads.input_plan import InputPlan
+
+SEED_DEFAULT = 1
+BROKER_PREFIX = "broker."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The command line, as given. None: not given."""
+
+    scenario: str = DEFAULT
+    suspect: str | None = None
+    command: str | None = None
+    workload: str | None = None
+    seed: int = SEED_DEFAULT
+    records: int | None = None
+    iterations: int | None = None
+    kafka: str | None = None
+    bootstrap_server: str | None = None
+    settings: tuple[str, ...] = ()  # key=value
+    runs_dir: Path = Path("runs")
+    keep_cluster: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    scenario: Scenario
+    suspect: Suspect
+    schedule: tuple[Step, ...]
+    input: InputPlan
+    seed: int
+    settings: Mapping[str, str]  # of the suspect
+    bootstrap_server: str | None
+    runs_dir: Path
+    keep_cluster: bool
+    repeat: str
+
+    def slices(self) -> list[tuple[int, int]]:
+        """The input cut into iterations: [from, to) each."""
+        records, iterations = self.input.records, self.scenario.iterations
+        bounds = [records * cut // iterations for cut in range(iterations + 1)]
+        return list(pairwise(bounds))
+
+
+def make_plan(request: Request) -> Plan:
+    scenario = load_scenario(request.scenario)
+    name = request.suspect or ("command" if request.command else scenario.suspect)
+    suspect = find_suspect(name, request.command)
+    changed, settings = _settings(request.settings, scenario, suspect)
+    changed.update(_overrides(request, suspect))
+    scenario = make_scenario({**scenario.model_dump(), **changed})
+    workload = workload_named(scenario.workload)
+    if workload.name not in suspect.workloads:
+        raise unknown_name(f"workload of {suspect.name}", workload.name, suspect.workloads)
+    broker_software(scenario.kafka)  # an unknown version is refused before anything starts
+    if scenario.iterations > scenario.records:
+        raise UsageError(
+            f"{scenario.iterations} iterations need at least as many records;"
+            f" got {scenario.records}"
+        )
+    schedule = scenario.schedule()
+    if request.bootstrap_server is not None:
+        _refuse_on_a_foreign_cluster(scenario, schedule, request)
+    return Plan(
+        scenario=scenario,
+        suspect=suspect,
+        schedule=schedule,
+        input=InputPlan.of(seed=request.seed, records=scenario.records, keys=scenario.keys),
+        seed=request.seed,
+        settings=settings,
+        bootstrap_server=request.bootstrap_server,
+        runs_dir=request.runs_dir,
+        keep_cluster=request.keep_cluster,
+        repeat=repeat_command(request),
+    )
+
+
+def _overrides(request: Request, suspect: Suspect) -> dict[str, Any]:
+    """`copy` is what an unknown program is expected to do, unless the user says otherwise."""
+    given = {
+        "workload": request.workload or ("copy" if suspect.name == "command" else None),
+        "records": request.records,
+        "iterations": request.iterations,
+        "kafka": request.kafka,
+    }
+    changed = {name: value for name, value in given.items() if value is not None}
+    return {**changed, "suspect": suspect.name}
+
+
+def _settings(
+    pairs: Sequence[str], scenario: Scenario, suspect: Suspect
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """`--set` sorted out: what changes the scenario, and the suspect's own settings."""
+    changed: dict[str, Any] = {}
+    brokers = dict(scenario.broker_properties)
+    own = {**(suspect.settings or {}), **scenario.settings}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--set takes key=value; got {pair!r}")
+        if key.startswith(BROKER_PREFIX):
+            brokers[key.removeprefix(BROKER_PREFIX)] = value
+        elif key in SETTABLE:
+            changed[key] = value
+        elif suspect.settings is None or key in suspect.settings:
+            own[key] = value
+        else:
+            known = [*SETTABLE, *suspect.settings, f"{BROKER_PREFIX}<property>"]
+            raise unknown_name("key of --set", key, known)
+    return {**changed, "broker_properties": brokers}, own
+
+
+def _refuse_on_a_foreign_cluster(
+    scenario: Scenario, schedule: tuple[Step, ...], request: Request
+) -> None:
+    if any(step.hits_brokers for step in schedule):
+        raise UsageError(
+            f"scenario {scenario.name} injects faults into brokers; {request.bootstrap_server} is a"
+            " cluster that runs already, and its processes are not ours to touch."
+            " Run a scenario without broker faults (tc01_normal, tc02_crash_loop), or leave"
+            " --bootstrap-server out"
+        )
+    if request.kafka is not None or scenario.broker_properties:
+        raise UsageError("--kafka and broker properties are for clusters that onceproof starts")
+    if request.keep_cluster:
+        raise UsageError("--keep-cluster is for clusters that onceproof starts")
+
+
+def repeat_command(request: Request) -> str:
+    """The command line that asks for the same again."""
+    words = ["onceproof", "run", request.scenario]
+    options = {
+        "--suspect": None if request.command else request.suspect,
+        "--command": request.command,
+        "--workload": request.workload,
+        "--seed": request.seed,
+        "--records": request.records,
+        "--iterations": request.iterations,
+        "--kafka": request.kafka,
+        "--bootstrap-server": request.bootstrap_server,
+    }
+    for name, value in options.items():
+        words += [] if value is None else [name, str(value)]
+    for pair in request.settings:
+        words += ["--set", pair]
+    return shlex.join(words)

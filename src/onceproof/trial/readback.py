@@ -1,0 +1,47 @@
+"""Reads the topics back into the run directory. What stands there, and only that, is judged.
+
+input topic, output topic (read_committed) ──Spark──▶ history/input, history/output   (Parquet)
+output log, batch by batch ──raw fetches──▶ history/batches                          (Parquet)
+the suspect's position, taken before ──▶ history/positions.json
+"""
+
+import json
+from dataclasses import asdict
+
+from onceproof.cluster.rawlog import read_batches
+from onceproof.history.run_directory import RunDirectory
+from onceproof.history.schemas import BATCHES
+from onceproof.history.topic_records import read_topic
+from onceproof.trial.stage import Stage
+
+POSITIONS_FILE = "positions.json"
+
+
+def read_back(stage: Stage, position: dict[int, int] | None) -> None:
+    """`position` was read before the call: a record passed in between would look lost."""
+    options = {"kafka.bootstrap.servers": stage.cluster.bootstrap("judge")}
+    for name, topic in (("input", stage.input_topic), ("output", stage.output_topic)):
+        records = read_topic(stage.spark, topic, options)
+        records.write.mode("overwrite").parquet(str(stage.directory.history / name))
+    _write_batches(stage)
+    save_positions(stage.directory, position)
+
+
+def _write_batches(stage: Stage) -> None:
+    rows = [
+        tuple(asdict(batch).values())
+        for partition in range(stage.plan.scenario.partitions)
+        for batch in read_batches(stage.client, stage.output_topic, partition)
+    ]
+    frame = stage.spark.createDataFrame(rows, BATCHES)
+    frame.coalesce(1).write.mode("overwrite").parquet(str(stage.directory.history / "batches"))
+
+
+def save_positions(directory: RunDirectory, position: dict[int, int] | None) -> None:
+    text = json.dumps(None if position is None else {str(key): n for key, n in position.items()})
+    (directory.history / POSITIONS_FILE).write_text(text + "\n")
+
+
+def load_positions(directory: RunDirectory) -> dict[int, int] | None:
+    stored = json.loads((directory.history / POSITIONS_FILE).read_text())
+    return None if stored is None else {int(key): n for key, n in stored.items()}

@@ -1,0 +1,188 @@
+"""One trial from start to verdict. The outermost guard: whatever breaks in here is never HELD."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from onceproof.checks.catalog import CHECKS
+from onceproof.errors import OnceproofError
+from onceproof.history.event import Event, EventLog
+from onceproof.history.fault_record import FaultRecord
+from onceproof.history.run_directory import RunDirectory
+from onceproof.history.verdict import TrialResult
+from onceproof.machine import check_machine
+from onceproof.report.write import write_reports
+from onceproof.trial.about import versions, write_run_json
+from onceproof.trial.crosscheck import disagreements
+from onceproof.trial.decide import Evidence, decide
+from onceproof.trial.drain import DrainEnd, catch_up, settle
+from onceproof.trial.feed import Feed
+from onceproof.trial.judge import CaseFacts, Judged, judge_run
+from onceproof.trial.plan import Plan
+from onceproof.trial.readback import read_back
+from onceproof.trial.stage import Stage
+from onceproof.trial.strike import Striker
+from onceproof.trial.watch import EarlyFinding, SuspectDied, Watch
+
+
+@dataclass
+class Course:
+    """What has happened so far; filled as the trial goes on, so that a break loses nothing."""
+
+    faults: list[FaultRecord] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    no_truth: list[str] = field(default_factory=list)
+    iterations: int = 0
+    fed_expected: int = 0
+    ended_early: bool = False
+    judged: Judged | None = None
+
+
+def run_trial(
+    plan: Plan, listener: Callable[[Event], None] | None = None
+) -> tuple[TrialResult, RunDirectory]:
+    """Carry the plan out; the result, and the directory that holds everything."""
+    plan.runs_dir.mkdir(parents=True, exist_ok=True)
+    check_machine(plan.runs_dir)
+    directory = RunDirectory.create(plan.runs_dir, plan.scenario.name, plan.seed)
+    events = EventLog(directory.events, listener)
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    write_run_json(directory, plan, _facts(plan, settled=True), started)
+    course = Course()
+    try:
+        with Stage(plan, directory, events) as stage:
+            stage.open()
+            try:
+                _conduct(stage, course)
+            except OnceproofError as problem:
+                course.doubts.append(f"the trial could not be carried through: {problem}")
+            events.write("phase", "end")
+        result = _result(plan, course, events.now_s())
+    finally:
+        events.close()
+    result.save(directory.verdict_json)
+    write_reports(directory)
+    return result, directory
+
+
+def _conduct(stage: Stage, course: Course) -> None:
+    """Iterations of feed, fault, drain, judge; the last judgement, on a settled output, counts."""
+    watch = Watch(stage)
+    watch.sample()
+    end = DrainEnd.SLOW
+    try:
+        stage.start_instances()
+        for number, (from_index, to_index) in enumerate(stage.plan.slices(), start=1):
+            end = _iterate(stage, watch, course, number, (from_index, to_index))
+            if end is not DrainEnd.CAUGHT_UP:
+                break
+            if number < stage.plan.scenario.iterations and _is_broken(stage, watch, course):
+                break
+    except SuspectDied:
+        course.ended_early = True  # the check `died` tells it from the events
+    except EarlyFinding:
+        course.ended_early = True
+        stage.events.write("note", "live validator", text="found something: the loop stops here")
+    _judge_in_the_end(stage, watch, course, end)
+
+
+def _iterate(
+    stage: Stage, watch: Watch, course: Course, number: int, bounds: tuple[int, int]
+) -> DrainEnd:
+    stage.events.write("iteration", str(number))
+    stage.events.write("phase", "feed")
+    feed = Feed(stage, *bounds)
+    feed.start()
+    course.fed_expected += feed.records
+    try:
+        striker = Striker(stage, watch, feed, number)
+        for step in stage.plan.schedule:
+            course.faults.append(striker.strike(step))
+        stage.events.write("phase", "drain")
+        end = catch_up(stage, watch, feed)
+    finally:
+        feed.close()
+    course.iterations = number
+    return end
+
+
+def _is_broken(stage: Stage, watch: Watch, course: Course) -> bool:
+    """Judge in between, while the suspect idles: a long loop stops at the first finding."""
+    stage.events.write("phase", "judge")
+    position = watch.position()
+    read_back(stage, position)
+    judged = judge_run(stage.spark, stage.directory, _facts(stage.plan, settled=True))
+    course.judged = judged
+    found = judged.judgement.findings
+    stage.events.write(
+        "note", "judge", text=f"iteration {course.iterations}: {len(found)} findings"
+    )
+    return bool(found)
+
+
+def _judge_in_the_end(stage: Stage, watch: Watch, course: Course, end: DrainEnd) -> None:
+    position = watch.position()
+    stage.events.write("phase", "judge")
+    stage.stop_instances()
+    settled = settle(stage, watch)
+    facts = _facts(stage.plan, settled=settled and end is not DrainEnd.SLOW)
+    read_back(stage, position)
+    course.judged = judge_run(stage.spark, stage.directory, facts)
+    course.no_truth += course.judged.input_flaws
+    course.no_truth += disagreements(stage, course.judged)
+    course.doubts += _doubts(course, end, settled=settled)
+
+
+def _doubts(course: Course, end: DrainEnd, *, settled: bool) -> list[str]:
+    doubts = []
+    if not course.ended_early and end is not DrainEnd.CAUGHT_UP:
+        doubts.append(f"the output did not drain: the suspect was {end.value}")
+    if not settled:
+        doubts.append("a transaction stays open on the output topic")
+    assert course.judged is not None
+    for check, why in course.judged.judgement.unknown.items():
+        doubts.append(f"check {check} could not be carried out: {why}")
+    return doubts
+
+
+def _facts(plan: Plan, *, settled: bool) -> CaseFacts:
+    return CaseFacts(
+        workload=plan.scenario.workload,
+        transactional=plan.suspect.transactional,
+        checks=plan.scenario.checks or tuple(CHECKS),
+        stuck_after_s=plan.scenario.stuck_after_s,
+        settled=settled,
+    )
+
+
+def _result(plan: Plan, course: Course, duration_s: float) -> TrialResult:
+    judged = course.judged
+    counts = judged.counts if judged else {}
+    findings = judged.judgement.findings if judged else ()
+    verdict, reasons = decide(
+        Evidence(
+            findings=findings,
+            faults=course.faults,
+            faults_scheduled=len(plan.schedule) * plan.scenario.iterations,
+            fed=counts.get("input", 0),
+            fed_expected=plan.input.records,
+            output=counts.get("output_committed", 0),
+            doubts=course.doubts,
+            no_truth=course.no_truth,
+        )
+    )
+    return TrialResult(
+        scenario=plan.scenario.name,
+        suspect=plan.suspect.name,
+        workload=plan.scenario.workload,
+        seed=plan.seed,
+        verdict=verdict,
+        reasons=reasons,
+        counts=counts,
+        findings=findings,
+        faults=tuple(course.faults),
+        versions=versions(plan),
+        duration_s=duration_s,
+        iterations=course.iterations,
+        repeat=plan.repeat,
+    )

@@ -1,0 +1,93 @@
+"""A scenario as read from TOML, checked as a whole before anything is started."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+import onceproof.scenarios
+from onceproof.errors import UsageError, unknown_name
+from onceproof.faults.schedule import Step, parse_schedule
+
+DIRECTORY = Path(onceproof.scenarios.__file__).parent
+DEFAULT = "chaos_loop"
+
+
+class Scenario(BaseModel):
+    """Field names are the keys of the file; all but those that make it one have defaults."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    description: str
+    suspect: str
+    workload: str
+    expect: Literal["HELD", "BROKEN", "UNKNOWN"]
+    expect_anomalies: tuple[str, ...] = ()
+    records: int = Field(default=6_400, ge=1, le=100_000_000)
+    keys: int | None = Field(default=None, ge=1)
+    instances: int = Field(default=1, ge=1, le=16)
+    iterations: int = Field(default=1, ge=1, le=1000)
+    records_per_second: int | None = Field(default=None, ge=1)
+    partitions: int = Field(default=4, ge=1, le=256)
+    brokers: int = Field(default=3, ge=1, le=3)
+    kafka: str = "4.3.1"
+    transaction_timeout_ms: int = Field(default=10_000, ge=1_000)
+    stuck_after_s: float = Field(default=40.0, gt=0)
+    drain_s: float = Field(default=180.0, gt=0)
+    settings: dict[str, str] = Field(default_factory=dict)
+    broker_properties: dict[str, str] = Field(default_factory=dict)
+    checks: tuple[str, ...] = ()  # none: all
+    faults: tuple[dict[str, Any], ...] = ()
+
+    def schedule(self) -> tuple[Step, ...]:
+        return parse_schedule(self.faults)
+
+
+# What `--set` may change besides the suspect's own settings.
+SETTABLE = (
+    "keys",
+    "instances",
+    "records_per_second",
+    "partitions",
+    "brokers",
+    "transaction_timeout_ms",
+    "stuck_after_s",
+    "drain_s",
+)
+
+
+def scenario_names() -> list[str]:
+    return sorted(path.stem for path in DIRECTORY.glob("*.toml"))
+
+
+def load_scenario(name: str) -> Scenario:
+    """By the name of a shipped scenario, or by the path of the user's own file (*.toml)."""
+    path = Path(name) if name.endswith(".toml") else DIRECTORY / f"{name}.toml"
+    if not path.is_file():
+        if name.endswith(".toml"):
+            raise UsageError(f"scenario file {name} does not exist")
+        raise unknown_name("scenario", name, scenario_names())
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"scenario {path.name} is not TOML: {error}") from error
+    return make_scenario({"name": path.stem, **data})
+
+
+def make_scenario(data: dict[str, Any]) -> Scenario:
+    try:
+        scenario = Scenario(**data)
+    except ValidationError as error:
+        raise UsageError(_told(data.get("name", "?"), error)) from error
+    scenario.schedule()
+    return scenario
+
+
+def _told(name: str, error: ValidationError) -> str:
+    problem = error.errors()[0]
+    key = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        return f"scenario {name}: {unknown_name('key', key, Scenario.model_fields)}"
+    return f"scenario {name}: {key}: {problem['msg']}; got {problem['input']!r}"

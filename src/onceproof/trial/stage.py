@@ -1,0 +1,181 @@
+"""Everything that runs during a trial, started in the right order and ended whatever happens.
+
+brokers ─┐ side by side
+Spark   ─┴─▶ topics ──▶ instances
+"""
+
+import random
+import shutil
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from onceproof.cluster import topics
+from onceproof.cluster.broker import Broker
+from onceproof.cluster.client import BrokerClient
+from onceproof.cluster.external import ExternalCluster
+from onceproof.cluster.local import LocalCluster
+from onceproof.errors import OnceproofError
+from onceproof.faults.targets import Field
+from onceproof.history.event import EventLog
+from onceproof.history.run_directory import RunDirectory
+from onceproof.jars.spark_jvm import spark_jvm
+from onceproof.suspects.environment import Assignment
+from onceproof.suspects.instance import Instance
+from onceproof.trial.plan import Plan
+from onceproof.trial.spark import JudgeSpark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Cluster = LocalCluster | ExternalCluster
+Started = TypeVar("Started")
+
+
+class Stage:
+    """Use as a context: what was started is ended in reverse order."""
+
+    def __init__(self, plan: Plan, directory: RunDirectory, events: EventLog) -> None:
+        self.plan = plan
+        self.directory = directory
+        self.events = events
+        self.random = random.Random(plan.seed)
+        self.instances: list[Instance] = []
+        self._cluster: Cluster | None = None
+        self._spark: JudgeSpark | None = None
+        # The run directory's own name: unique on a cluster that others use too.
+        self.app_id = f"onceproof-{directory.path.parent.name}-{directory.path.name}"
+        self.input_topic = f"{self.app_id}-in"
+        self.output_topic = f"{self.app_id}-out"
+
+    def __enter__(self) -> "Stage":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def cluster(self) -> Cluster:
+        assert self._cluster is not None
+        return self._cluster
+
+    @property
+    def client(self) -> BrokerClient:
+        return self.cluster.client()
+
+    @property
+    def spark(self) -> "SparkSession":
+        assert self._spark is not None
+        return self._spark.session
+
+    def open(self) -> None:
+        """Brokers and Spark side by side, then the topics."""
+        self.events.write("phase", "start")
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            cluster = pool.submit(self._start_cluster)
+            spark = pool.submit(self._start_spark)
+            self._cluster = _result(cluster)
+            self._spark = _result(spark)
+            _raise_first(cluster, spark)
+        partitions = self.plan.scenario.partitions
+        for topic in (self.input_topic, self.output_topic):
+            topics.create_topic(self.client, topic, partitions=partitions)
+
+    def _start_cluster(self) -> Cluster:
+        if self.plan.bootstrap_server is not None:
+            return ExternalCluster(self.plan.bootstrap_server)
+        scenario = self.plan.scenario
+        started = LocalCluster.start(
+            scenario.kafka,
+            directory=self.directory.state / "brokers",
+            logs=self.directory.logs,
+            brokers=scenario.brokers,
+            properties=scenario.broker_properties,
+            outlives_us=self.plan.keep_cluster,
+            progress=lambda text: self._note("cluster", text),
+        )
+        self._note("cluster", f"{scenario.brokers} brokers are up: a transaction was committed")
+        return started
+
+    def _start_spark(self) -> JudgeSpark:
+        started = JudgeSpark.start(self.directory.logs, self.directory.state / "judge")
+        self._note("spark", "the judge's Spark session is up")
+        return started
+
+    def _note(self, subject: str, text: str) -> None:
+        self.events.write("note", subject, text=text)
+
+    def start_instances(self) -> None:
+        assignment = self._assignment()
+        self.instances = [
+            Instance(number, self.plan.suspect, assignment, self.directory.logs, self.events)
+            for number in range(self.plan.scenario.instances)
+        ]
+        for instance in self.instances:
+            instance.start()
+
+    def _assignment(self) -> Assignment:
+        jvm = spark_jvm() if self.plan.suspect.spark else None
+        return Assignment(
+            bootstrap_servers=self.cluster.bootstrap("suspects"),
+            input_topic=self.input_topic,
+            output_topic=self.output_topic,
+            app_id=self.app_id,
+            workload=self.plan.scenario.workload,
+            state_root=(self.directory.state / "suspect").absolute(),
+            transaction_timeout_ms=self.plan.scenario.transaction_timeout_ms,
+            settings=self.plan.settings,
+            spark_classpath=jvm.classpath if jvm else "",
+            spark_java_options=jvm.java_options if jvm else "",
+        )
+
+    @property
+    def brokers(self) -> dict[int, Broker]:
+        """Ours; none on a cluster that runs already."""
+        return self.cluster.brokers if isinstance(self.cluster, LocalCluster) else {}
+
+    def field(self) -> Field:
+        return Field(
+            instances=self.instances,
+            brokers=self.brokers,
+            client=self.client,
+            output_topic=self.output_topic,
+            app_id=self.app_id,
+            random=self.random,
+        )
+
+    def stop_instances(self) -> None:
+        """A clean end for each; one that is deaf is killed."""
+        for instance in self.instances:
+            if instance.is_running():
+                instance.stop()
+
+    def close(self) -> None:
+        for instance in self.instances:
+            if instance.is_running():
+                instance.kill()
+        if self._cluster is not None and not self.plan.keep_cluster:
+            self._cluster.stop()
+        if self._spark is not None:
+            self._spark.stop()
+        if not self.plan.keep_cluster:
+            _discard(self.directory.state)
+
+
+def _result(future: "Future[Started]") -> "Started | None":
+    return None if future.exception() else future.result()
+
+
+def _raise_first(*futures: "Future[Cluster] | Future[JudgeSpark]") -> None:
+    for future in futures:
+        problem = future.exception()
+        if problem is not None:
+            raise problem
+
+
+def _discard(state: Path) -> None:
+    """Brokers' data and the suspect's state: dear on disk, and of no use once judged."""
+    try:
+        shutil.rmtree(state)
+    except OSError as error:
+        raise OnceproofError(f"the run's working files could not be removed: {error}") from error

@@ -1,0 +1,123 @@
+"""Carries out one step of the schedule: await its moment, choose a victim, aim, inject, heal."""
+
+from onceproof.cluster.broker import Broker
+from onceproof.deadline import Deadline
+from onceproof.errors import DeadlineExpired, OnceproofError
+from onceproof.faults.catalog import make_fault
+from onceproof.faults.schedule import Aim as AimKind
+from onceproof.faults.schedule import Moment, Step
+from onceproof.faults.victim import Victim
+from onceproof.history.fault_record import FaultRecord
+from onceproof.suspects.instance import Instance
+from onceproof.trial.aim import Aim
+from onceproof.trial.feed import Feed
+from onceproof.trial.stage import Stage
+from onceproof.trial.watch import Watch
+
+MOMENT_S_MAX = 180.0
+AIM_S_MAX = 90.0
+BROKER_BACK_S_MAX = 60.0
+SAYS_STARTED_S_MAX = 30.0
+
+
+class Striker:
+    """For one iteration. A step that cannot be applied is recorded as that, and does not count."""
+
+    def __init__(self, stage: Stage, watch: Watch, feed: Feed, iteration: int) -> None:
+        self._stage = stage
+        self._watch = watch
+        self._feed = feed
+        self._iteration = iteration
+        self._began = Deadline(MOMENT_S_MAX)
+        self._processed_before = watch.last.processed
+        self._last_victim: Victim | None = None
+
+    def strike(self, step: Step) -> FaultRecord:
+        action = self._stage.random.choice(step.actions)
+        at_s = self._stage.events.now_s()
+        target = step.target
+        try:
+            self._await(step.at)
+            victim, target = self._stage.field().resolve(step.target)
+            window = self._window(step.at)
+            aimed = self._aim(step, victim)
+            fault = make_fault(action, victim)
+            self._watch.away.add(victim.name)
+            at_s = self._stage.events.now_s()
+            evidence = "; ".join(filter(None, (fault.inject(), aimed, window)))
+        except (OnceproofError, DeadlineExpired) as problem:
+            return self._record(action, target, at_s, applied=False, evidence=str(problem))
+        record = self._record(action, target, at_s, applied=True, evidence=evidence)
+        self._pass(step.heal_after_s)
+        fault.heal()
+        if isinstance(victim, Broker):
+            victim.wait_ready(Deadline(BROKER_BACK_S_MAX))
+        self._watch.until(
+            fault.is_healed, Deadline(BROKER_BACK_S_MAX), f"{target} is not back after {action}"
+        )
+        self._watch.away.discard(victim.name)
+        self._stage.events.write("healed", target, action=action)
+        self._last_victim = victim
+        return FaultRecord(
+            **{**vars(record), "healed_at_s": self._stage.events.now_s()},
+        )
+
+    def _await(self, moment: Moment) -> None:
+        if moment.recovery:
+            self._await_recovery()
+            return
+        self._watch.until(
+            lambda: self._reached(moment),
+            Deadline(MOMENT_S_MAX),
+            f"the moment {moment} was not reached",
+        )
+
+    def _reached(self, moment: Moment) -> bool:
+        if moment.seconds is not None:
+            return self._began.elapsed_s() >= moment.seconds
+        assert moment.progress is not None
+        self._feed.is_done()  # a failed feed ends the wait with its error
+        done = self._watch.last.processed - self._processed_before
+        return done >= moment.progress * self._feed.records
+
+    def _await_recovery(self) -> None:
+        """The instance hit before is up again; one that says nothing gets its time to start."""
+        victim = self._last_victim
+        if not isinstance(victim, Instance):
+            return
+        ready = Deadline(SAYS_STARTED_S_MAX)
+        self._watch.until(
+            lambda: victim.says_started or ready.expired(), Deadline(MOMENT_S_MAX), "not started"
+        )
+
+    def _window(self, moment: Moment) -> str:
+        """Evidence that the recovery was still going on; raises where it was over."""
+        if not moment.recovery:
+            return ""
+        sample = self._watch.last
+        if sample.caught_up() and self._feed.is_done():
+            raise OnceproofError("the suspect had caught up already: its recovery was over")
+        return f"{sample.fed - sample.processed} records were still to be caught up"
+
+    def _aim(self, step: Step, victim: Victim) -> str:
+        if step.aim is not AimKind.MID_OUTPUT:
+            return ""
+        assert isinstance(victim, Instance)
+        return Aim(self._stage, self._watch).hold(victim, Deadline(AIM_S_MAX))
+
+    def _pass(self, seconds: float) -> None:
+        over = Deadline(seconds)
+        self._watch.until(over.expired, Deadline(seconds + 1), "time does not pass")
+
+    def _record(
+        self, action: str, target: str, at_s: float, *, applied: bool, evidence: str
+    ) -> FaultRecord:
+        self._stage.events.write("fault", target, action=action, applied=applied, evidence=evidence)
+        return FaultRecord(
+            action=action,
+            target=target,
+            at_s=at_s,
+            applied=applied,
+            evidence=evidence,
+            iteration=self._iteration,
+        )

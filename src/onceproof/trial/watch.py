@@ -1,0 +1,130 @@
+"""The one loop of a trial: every wait goes through here, so that nothing that happens is missed.
+
+Each turn listens to the instances, notices those that ended by themselves, and now and then takes a
+sample of how far everything is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from onceproof.cluster import topics
+from onceproof.deadline import Deadline, pause
+from onceproof.errors import ClusterError, DeadlineExpired
+from onceproof.suspects.position import checkpoint_position
+from onceproof.suspects.suspect import PositionHome
+from onceproof.trial.stage import Stage
+
+SAMPLE_EVERY_S = 0.5
+TURN_S = 0.05
+
+
+class SuspectDied(Exception):
+    """An instance ended by itself: there is nothing more to wait for. Judged as `died`."""
+
+
+class EarlyFinding(Exception):
+    """The live validator has found something: the run can stop here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """How far the run is. Offsets by partition; position None: not known."""
+
+    input: dict[int, int] = field(default_factory=dict)
+    output: dict[int, int] = field(default_factory=dict)
+    position: dict[int, int] | None = None
+
+    @property
+    def fed(self) -> int:
+        return sum(self.input.values())
+
+    @property
+    def written(self) -> int:
+        return sum(self.output.values())
+
+    @property
+    def processed(self) -> int:
+        return sum((self.position or {}).values())
+
+    @property
+    def remaining(self) -> int:
+        """Without a position only a suspect that has written nothing is known to be behind."""
+        if self.position is None:
+            return self.fed if self.written == 0 else 0
+        return self.fed - self.processed
+
+    def caught_up(self) -> bool:
+        """Every record fed so far is behind the suspect's position."""
+        position = self.position or {}
+        return all(position.get(partition, 0) >= end for partition, end in self.input.items())
+
+
+class Watch:
+    def __init__(self, stage: Stage, early_finding: Callable[[], bool] = lambda: False) -> None:
+        self._stage = stage
+        self._early_finding = early_finding
+        self._sampled = Deadline(0)
+        self.last = Sample()
+        self.away: set[str] = set()  # brokers that a fault has taken away: not to be missed
+
+    def until(
+        self,
+        condition: Callable[[], bool],
+        deadline: Deadline,
+        message: str,
+        turn_s: float = TURN_S,
+    ) -> None:
+        """Wait for the condition, watching; DeadlineExpired with the message otherwise."""
+        while True:
+            self.turn()
+            if condition():
+                return
+            if deadline.expired():
+                raise DeadlineExpired(f"{message} (waited {deadline.seconds:.0f} s)")
+            pause(turn_s)
+
+    def turn(self) -> None:
+        for instance in self._stage.instances:
+            instance.listen()
+            code = instance.notice_exit()
+            if code is not None:
+                raise SuspectDied(f"{instance.name} ended by itself with exit code {code}")
+        for broker in self._stage.brokers.values():
+            if broker.name not in self.away:
+                broker.require_alive()
+        if self._early_finding():
+            raise EarlyFinding
+        if self._sampled.expired():
+            self.sample()
+            self._sampled = Deadline(SAMPLE_EVERY_S)
+
+    def sample(self) -> Sample:
+        """A fresh sample, written down; while brokers are away, the last one stands."""
+        stage = self._stage
+        try:
+            position = self.position()
+            self.last = Sample(
+                input=topics.end_offsets(stage.client, stage.input_topic),
+                output=topics.end_offsets(stage.client, stage.output_topic),
+                position=position,
+            )
+        except ClusterError:
+            return self.last
+        stage.events.write(
+            "progress",
+            input=self.last.fed,
+            output=self.last.written,
+            position=self.last.processed,
+            remaining=self.last.remaining,
+            transactions=sum(instance.transactions for instance in stage.instances),
+        )
+        return self.last
+
+    def position(self) -> dict[int, int] | None:
+        """Where the suspect's own records say it is; it declares where those are kept."""
+        stage = self._stage
+        if stage.plan.suspect.position is PositionHome.SPARK_CHECKPOINT:
+            state = stage.directory.state / "suspect" / "instance-0" / "checkpoint"
+            return checkpoint_position(state, stage.input_topic)
+        committed = topics.committed_offsets(stage.client, stage.app_id, stage.input_topic)
+        return committed or None
