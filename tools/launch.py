@@ -12,7 +12,7 @@ ONCEPROOF_SETUP_ONLY=lab (or dev: also what the tests need) sets up and stops.
 # pathlib and its imports would double the time this takes when all is in place.
 # ruff: noqa: PTH103, PTH105, PTH107, PTH110, PTH118, PTH120
 
-from __future__ import annotations  # an older Python must get as far as our own message
+from __future__ import annotations
 
 import os
 import sys
@@ -26,8 +26,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "bin", "python")
 LOG = os.path.join(VENV, "setup.log")
-PYTHON_MIN = (3, 11)
-NEWER_PYTHONS = ["python3.14", "python3.13", "python3.12", "python3.11"]
 SETUP_VARIABLE = "ONCEPROOF_SETUP_ONLY"
 PROFILES = ["lab", "dev"]  # each holds all of the one before
 FAILED = 255
@@ -37,8 +35,6 @@ UV_NAMES = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "cer
 
 
 def main() -> None:
-    if sys.version_info < PYTHON_MIN:
-        start_again_with_newer_python()
     setup_only = os.environ.get(SETUP_VARIABLE)
     profile = setup_only or PROFILES[0]
     if profile not in PROFILES:
@@ -48,17 +44,6 @@ def main() -> None:
     if not setup_only:
         # -P: a file in the user's folder must not stand in for a module of ours.
         os.execv(PYTHON, [PYTHON, "-P", "-m", "onceproof", *sys.argv[1:]])
-
-
-def start_again_with_newer_python() -> NoReturn:
-    import shutil
-
-    for name in NEWER_PYTHONS:
-        newer = shutil.which(name)
-        if newer:
-            os.execv(newer, [newer, os.path.realpath(__file__), *sys.argv[1:]])
-    version = ".".join(str(number) for number in sys.version_info[:2])
-    fail(f"needs Python 3.11 or newer; this is {version}; install python3.11")
 
 
 def is_ready(profile: str) -> bool:
