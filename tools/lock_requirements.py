@@ -35,7 +35,7 @@ OPTIONS = [
 
 
 def main(arguments: list[str]) -> int:
-    uv = Path(sys.executable).with_name("uv")
+    uv = str(Path(sys.executable).with_name("uv"))
     for name, source in FILES.items():
         command = [uv, "pip", "compile", *source, *OPTIONS, *arguments]
         subprocess.run([*command, "-o", f"requirements/{name}.txt"], cwd=ROOT, check=True)
