@@ -34,8 +34,8 @@ class Scenario(BaseModel):
     brokers: int = Field(default=3, ge=1, le=3)
     kafka: str = "4.3.1"
     transaction_timeout_ms: int = Field(default=10_000, ge=1_000)
-    stuck_after_s: float = Field(default=40.0, gt=0)
-    drain_s: float = Field(default=180.0, gt=0)
+    stuck_after_s: float = Field(default=90.0, gt=0)
+    drain_s: float = Field(default=300.0, gt=0)
     settings: dict[str, str] = Field(default_factory=dict)
     broker_properties: dict[str, str] = Field(default_factory=dict)
     checks: tuple[str, ...] = ()  # none: all

@@ -1,0 +1,59 @@
+"""Exit codes are a contract: other people's scripts rely on them."""
+
+import subprocess
+import sys
+
+import pytest
+
+from onceproof.cli import main as main_module
+from onceproof.cli.main import main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["--help"], 0, "Puts an exactly-once pipeline on trial"),
+        (["--version"], 0, "onceproof "),
+        (["list", "checks"], 0, "duplicated"),
+        (["list", "moons"], 254, "unknown kind 'moons'; known: checks, faults"),
+        (["run", "nope"], 254, "unknown scenario 'nope'; known: chaos_loop"),
+        (["run", "--seed", "x"], 254, "Invalid value for '--seed'"),
+        (["run", "--no-such-option"], 254, "No such option"),
+        (["fly"], 254, "No such command 'fly'"),
+        ([], 254, "Usage"),
+        (["report", "/nowhere"], 254, "verdict.json"),
+        (["check", "/nowhere"], 254, "no finished run directory"),
+        (["cluster", "status", "--directory", "/nowhere"], 254, "no cluster in /nowhere"),
+    ],
+)
+def test_every_way_to_end_has_its_code(
+    arguments: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == code
+    printed = capsys.readouterr()
+    assert told in printed.out + printed.err
+
+
+def test_a_traceback_is_255_and_never_looks_like_broken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def explode(**_: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(main_module, "app", explode)
+    assert main([]) == 255
+    assert "RuntimeError: boom" in capsys.readouterr().err
+
+
+def test_help_and_list_load_neither_spark_nor_a_kafka_client() -> None:
+    program = (
+        "import sys\n"
+        "from onceproof.cli.main import main\n"
+        "assert main(['list']) == 0\n"
+        "heavy = {'pyspark', 'kafka', 'confluent_kafka', 'pandas', 'pyarrow'} & set(sys.modules)\n"
+        "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr

@@ -1,0 +1,64 @@
+"""Schedules are data: every moment, action and target a scenario may write, and those it may not."""
+
+import re
+
+import pytest
+
+from onceproof.errors import UsageError
+from onceproof.faults.schedule import Aim, Moment, Step, parse_moment, parse_schedule
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("30%", Moment(progress=0.3)),
+        ("100 %", Moment(progress=1.0)),
+        ("5 s", Moment(seconds=5.0)),
+        ("0.5s", Moment(seconds=0.5)),
+        ("recovery", Moment(recovery=True)),
+    ],
+)
+def test_moments_are_progress_time_or_recovery(text: str, moment: Moment) -> None:
+    assert parse_moment(text) == moment
+
+
+def test_a_list_of_moments_is_one_step_each() -> None:
+    entry = {"action": "kill", "target": "instance:random", "at": ["10%", "2 s"]}
+    assert parse_schedule([entry]) == (
+        Step(actions=("kill",), target="instance:random", at=Moment(progress=0.1)),
+        Step(actions=("kill",), target="instance:random", at=Moment(seconds=2.0)),
+    )
+
+
+def test_a_list_of_actions_is_one_step_in_which_the_seed_chooses() -> None:
+    entry = {
+        "action": ["kill", "pause"],
+        "target": "broker:2",
+        "at": "recovery",
+        "aim": "mid_output",
+        "heal_after_s": 4,
+    }
+    (step,) = parse_schedule([entry])
+    assert step.actions == ("kill", "pause")
+    assert (step.aim, step.heal_after_s, step.hits_brokers) == (Aim.MID_OUTPUT, 4.0, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"action": "tickle"}, "unknown action 'tickle'; known: kill, pause, restart, stop"),
+        ({"target": "broker"}, "unknown target 'broker'; known: broker:N"),
+        ({"at": "soon"}, 'a fault\'s `at` must be "30%", "5 s" or "recovery"; got \'soon\''),
+        ({"aim": "left"}, "unknown aim 'left'; known: at_once, mid_output"),
+        ({"when": "now"}, "unknown key of a fault 'when'; known: action, aim, at"),
+    ],
+)
+def test_a_mistake_is_named_with_what_is_known(change: dict, message: str) -> None:
+    entry = {"action": "kill", "target": "broker:1", "at": "5 s", **change}
+    with pytest.raises(UsageError, match=re.escape(message)):
+        parse_schedule([entry])
+
+
+def test_a_missing_key_is_named() -> None:
+    with pytest.raises(UsageError, match="a fault needs 'at'"):
+        parse_schedule([{"action": "kill", "target": "broker:1"}])

@@ -1,0 +1,96 @@
+"""The command line on top of a scenario: everything wrong is told before anything is started."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from onceproof.errors import UsageError
+from onceproof.trial.plan import Request, make_plan
+from onceproof.trial.scenario import load_scenario, scenario_names
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_every_shipped_scenario_makes_a_plan(name: str) -> None:
+    plan = make_plan(Request(scenario=name))
+    assert plan.scenario.name == name
+
+
+def test_the_default_is_a_chaos_loop_of_three_iterations_with_two_faults_each() -> None:
+    plan = make_plan(Request())
+    assert (plan.scenario.name, plan.scenario.iterations, len(plan.schedule)) == (
+        "chaos_loop",
+        3,
+        2,
+    )
+    assert plan.input.records == 6_400
+
+
+def test_iterations_share_the_input_without_gap_or_overlap() -> None:
+    plan = make_plan(Request(records=1_000, iterations=3))
+    assert plan.slices() == [(0, 333), (333, 666), (666, 1000)]
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        (Request(scenario="nope"), "unknown scenario 'nope'; known: chaos_loop, "),
+        (Request(scenario="nope.toml"), "scenario file nope.toml does not exist"),
+        (Request(suspect="nope"), "unknown suspect 'nope'; known: command, spark_builtin_sink"),
+        (Request(workload="nope"), "unknown workload 'nope'; known: copy, dedup, fold, last"),
+        (Request(kafka="0.8"), "unknown Kafka version '0.8'; known: 3.3.1"),
+        (Request(settings=("nope=1",)), "unknown key of --set 'nope'; known: broker.<property>"),
+        (Request(settings=("lanes",)), "--set takes key=value; got 'lanes'"),
+        (Request(settings=("instances=0",)), "instances: Input should be greater than or equal"),
+        (Request(records=0), "records: Input should be greater than or equal"),
+        (Request(records=2, iterations=3), "3 iterations need at least as many records; got 2"),
+        (Request(suspect="command"), "suspect 'command' needs --command"),
+        (Request(suspect="spark_exactly_once", command="x"), "--command goes with the suspect"),
+    ],
+)
+def test_bad_input_is_told_with_what_is_known(request_: Request, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)) as told:
+        make_plan(request_)
+    assert told.value.exit_code == 254
+
+
+def test_brokers_of_a_cluster_that_runs_already_are_not_touched() -> None:
+    with pytest.raises(UsageError, match="its processes are not ours to touch"):
+        make_plan(Request(scenario="chaos_loop", bootstrap_server="localhost:9092"))
+    make_plan(Request(scenario="tc02_crash_loop", bootstrap_server="localhost:9092"))
+
+
+def test_a_command_copies_unless_it_is_said_to_do_something_else() -> None:
+    assert make_plan(Request(command="my app")).scenario.workload == "copy"
+    assert make_plan(Request(command="my app", workload="fold")).scenario.workload == "fold"
+
+
+def test_settings_reach_the_suspect_the_brokers_and_the_scenario() -> None:
+    pairs = ("lanes=4", "broker.num.io.threads=2", "instances=2")
+    plan = make_plan(Request(settings=pairs))
+    assert plan.settings["lanes"] == "4"
+    assert plan.scenario.broker_properties == {"num.io.threads": "2"}
+    assert plan.scenario.instances == 2
+
+
+def test_the_repeat_command_asks_for_the_same_again() -> None:
+    request = Request(scenario="tc01_normal", command="my app", seed=7, settings=("a=b c",))
+    assert make_plan(request).repeat == (
+        "onceproof run tc01_normal --command 'my app' --seed 7 --set 'a=b c'"
+    )
+
+
+def test_a_users_own_scenario_file_is_read_and_its_mistakes_are_named(tmp_path: Path) -> None:
+    own = tmp_path / "mine.toml"
+    text = 'description = "d"\nsuspect = "command"\nworkload = "copy"\nexpect = "HELD"\n'
+    own.write_text(text)
+    assert load_scenario(str(own)).name == "mine"
+    own.write_text(text + "colour = 3\n")
+    with pytest.raises(UsageError, match="unknown key 'colour'; known: broker_properties"):
+        load_scenario(str(own))
+    own.write_text(text + '[[faults]]\naction = "kill"\ntarget = "moon"\nat = "3 s"\n')
+    with pytest.raises(UsageError, match="unknown target 'moon'; known: broker:N"):
+        load_scenario(str(own))
+    own.write_text("= nonsense")
+    with pytest.raises(UsageError, match="is not TOML"):
+        load_scenario(str(own))
