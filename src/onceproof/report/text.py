@@ -62,15 +62,22 @@ def _wrapped(sentences: Iterable[str], bullet: str = "  - ") -> Iterator[str]:
 
 
 def _paragraph(sentence: str, first: str) -> list[str]:
-    """Wrapped, later lines hanging under the first; a path or an id is never broken in two."""
-    return textwrap.wrap(
-        sentence,
-        width=COLUMNS,
-        initial_indent=first,
-        subsequent_indent=" " * len(first),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    """Wrapped, later lines hanging under the first; a path or an id is never broken in two.
+
+    Lines of its own (the tail of a log) stay lines.
+    """
+    hanging = " " * len(first)
+    wrapped: list[str] = []
+    for line in sentence.splitlines():
+        wrapped += textwrap.wrap(
+            line,
+            width=COLUMNS,
+            initial_indent=hanging if wrapped else first,
+            subsequent_indent=hanging,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return wrapped
 
 
 def _counts(counts: Mapping[str, int]) -> Iterator[str]:

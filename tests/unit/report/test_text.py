@@ -1,0 +1,37 @@
+from dataclasses import replace
+
+import made_up_runs
+
+from onceproof.history.event import Event
+from onceproof.history.finding import Finding, Witness
+from onceproof.report.text import RUN_ROWS_MAX, TIME_LINE_ROWS_MAX, render_text
+
+HELD = made_up_runs.held().result
+
+
+def test_the_tail_of_a_log_keeps_its_lines() -> None:
+    sentence = "instance 0 exited with 3; its log ends:\nTraceback\nValueError: no licence"
+    died = Finding(anomaly="died", count=1, witnesses=(Witness(sentence=sentence),))
+    lines = render_text(replace(HELD, findings=(died,)), {}, []).splitlines()
+    first = lines.index("     1. instance 0 exited with 3; its log ends:")
+    assert lines[first + 1 : first + 3] == ["        Traceback", "        ValueError: no licence"]
+
+
+def test_a_long_time_line_keeps_its_beginning_and_its_end_and_says_what_is_left_out() -> None:
+    events = [Event(at_s=float(at), kind="note", subject=f"n{at}") for at in range(100)]
+    text = render_text(HELD, {}, events)
+    assert text.count(" note n") == TIME_LINE_ROWS_MAX
+    assert "… 40 more in history/events.jsonl" in text
+    assert " note n0\n" in text
+    assert " note n99\n" in text
+
+
+def test_a_long_configuration_is_cut_and_says_where_the_rest_is() -> None:
+    run = {"configuration": {f"key{rank}": rank for rank in range(RUN_ROWS_MAX + 7)}}
+    assert "… 7 more in run.json" in render_text(HELD, run, [])
+
+
+def test_a_section_with_nothing_to_say_is_left_out() -> None:
+    bare = replace(HELD, reasons=(), counts={}, faults=(), versions={}, repeat="")
+    titles = [line for line in render_text(bare, {}, []).splitlines() if line.isupper()]
+    assert titles == ["LOGS"]
