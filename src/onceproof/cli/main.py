@@ -9,7 +9,6 @@ import sys
 import traceback
 from typing import Any
 
-import click
 import typer
 
 from onceproof.cli import check, cluster, list_, report, run, suite
@@ -17,6 +16,10 @@ from onceproof.cli.printing import say_error
 from onceproof.errors import OnceproofError, UsageError
 
 INTERRUPTED = 255
+# Newer versions of Typer carry their own copy of click: its exceptions are found through Typer's.
+_ClickException: Any = next(
+    each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"
+)
 
 app = typer.Typer(
     name="onceproof",
@@ -55,18 +58,15 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         outcome: Any = app(args=arguments, standalone_mode=False)
         return outcome if isinstance(outcome, int) else 0
-    except click.exceptions.NoArgsIsHelpError as help_:
-        say_error(help_.format_message())
-        return UsageError.exit_code
-    except click.ClickException as error:
+    except _ClickException as error:
         say_error(f"onceproof: {error.format_message()}")
         return UsageError.exit_code
-    except click.exceptions.Exit as end:
+    except typer.Exit as end:
         return end.exit_code
     except OnceproofError as error:
         say_error(f"onceproof: {error}")
         return error.exit_code
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         say_error("onceproof: interrupted; everything it started has been ended")
         return INTERRUPTED
     except BrokenPipeError:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from onceproof.checks.catalog import CHECKS
 from onceproof.errors import OnceproofError
@@ -18,11 +19,15 @@ from onceproof.trial.decide import Evidence, decide
 from onceproof.trial.drain import DrainEnd, catch_up, settle
 from onceproof.trial.feed import Feed
 from onceproof.trial.judge import CaseFacts, Judged, judge_run
+from onceproof.trial.live import start_live_validator
 from onceproof.trial.plan import Plan
 from onceproof.trial.readback import read_back
 from onceproof.trial.stage import Stage
 from onceproof.trial.strike import Striker
 from onceproof.trial.watch import EarlyFinding, SuspectDied, Watch
+
+if TYPE_CHECKING:
+    from onceproof.checks.live import LiveValidator
 
 
 @dataclass
@@ -67,7 +72,10 @@ def run_trial(
 
 def _conduct(stage: Stage, course: Course) -> None:
     """Iterations of feed, fault, drain, judge; the last judgement, on a settled output, counts."""
-    watch = Watch(stage)
+    scenario = stage.plan.scenario
+    wanted = scenario.live if scenario.live is not None else scenario.iterations > 1
+    live = start_live_validator(stage) if wanted else None
+    watch = Watch(stage, lambda: live is not None and live.finding() is not None)
     watch.sample()
     end = DrainEnd.SLOW
     try:
@@ -76,14 +84,26 @@ def _conduct(stage: Stage, course: Course) -> None:
             end = _iterate(stage, watch, course, number, (from_index, to_index))
             if end is not DrainEnd.CAUGHT_UP:
                 break
-            if number < stage.plan.scenario.iterations and _is_broken(stage, watch, course):
+            if number < scenario.iterations and _is_broken(stage, watch, course):
                 break
     except SuspectDied:
         course.ended_early = True  # the check `died` tells it from the events
     except EarlyFinding:
         course.ended_early = True
         stage.events.write("note", "live validator", text="found something: the loop stops here")
+    finally:
+        if live is not None:
+            _end_live(stage, live)
+    watch = Watch(stage)
     _judge_in_the_end(stage, watch, course, end)
+
+
+def _end_live(stage: Stage, live: "LiveValidator") -> None:
+    """It only helps to stop early: that it broke down is noted, and changes no verdict."""
+    crash = live.crash()
+    live.stop()
+    if crash is not None:
+        stage.events.write("note", "live validator", text=f"broke down: {crash}")
 
 
 def _iterate(

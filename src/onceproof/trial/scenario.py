@@ -39,6 +39,7 @@ class Scenario(BaseModel):
     settings: dict[str, str] = Field(default_factory=dict)
     broker_properties: dict[str, str] = Field(default_factory=dict)
     checks: tuple[str, ...] = ()  # none: all
+    live: bool | None = None  # watch the output while it is written; by default in loops
     faults: tuple[dict[str, Any], ...] = ()
 
     def schedule(self) -> tuple[Step, ...]:

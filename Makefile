@@ -1,0 +1,37 @@
+# Every target works from an empty clone: `setup` makes .venv first.
+PYTHON := .venv/bin/python
+export PYTHONPATH := src
+
+.DEFAULT_GOAL := help
+
+help:  ## show this
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup:  ## make .venv with everything the tests need
+	@ONCEPROOF_SETUP_ONLY=dev ./onceproof
+
+fmt: setup  ## format the code
+	$(PYTHON) -m ruff format .
+	$(PYTHON) -m ruff check --fix .
+
+lint: setup  ## style and layers
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+	.venv/bin/lint-imports
+
+types: setup  ## mypy, strict
+	$(PYTHON) -m mypy
+
+unit: setup  ## tests without a JVM, under 10 seconds
+	$(PYTHON) -m pytest tests/unit tests/golden tests/tidy
+
+test: setup  ## all tests but the long jury
+	$(PYTHON) -m pytest -m "not jury"
+
+jury: setup  ## the long one: every liar, many seeds
+	$(PYTHON) -m pytest -m jury tests/jury
+
+bench: setup  ## ratios against what a user would pick instead; see bench/RESULTS.md
+	$(PYTHON) bench/cluster_start.py
+
+.PHONY: help setup fmt lint types unit test jury bench
