@@ -1,4 +1,4 @@
-"""lost, duplicated, diverged, wrong, invented, stale, reordered, leaked: found, absent, near miss."""
+"""The checks on records (copy, dedup, last): found, absent, near miss."""
 
 from histories import asked, came, case_of, sentences
 from pyspark.sql import SparkSession
