@@ -51,7 +51,8 @@ class BrokerSoftware:
         if record_classes_to is not None:
             flags.append(f"-XX:ArchiveClassesAtExit={record_classes_to}")
         elif class_archive is not None:
-            flags += ["-Xshare:auto", f"-XX:SharedArchiveFile={class_archive}"]
+            # An archive that does not fit is ignored: -Xshare:auto is the default.
+            flags.append(f"-XX:SharedArchiveFile={class_archive}")
         return [
             self.java,
             *flags,

@@ -20,7 +20,7 @@ from onceproof.cluster.settings import JUDGE, LISTENERS
 from onceproof.deadline import Deadline
 from onceproof.errors import ClusterError, DeadlineExpired, OnceproofError, unknown_name
 
-START_S_MAX = 60.0
+START_S_MAX = 90.0
 STARTS_MAX = 3  # with new ports each time
 RECORDING_STOP_S_MAX = 30.0
 

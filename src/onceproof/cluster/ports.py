@@ -22,16 +22,20 @@ _EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 class HeldPorts:
     """Ports that no other run will choose until `release`."""
 
+    # Ports go round: a client left over from an earlier cluster must not find the next one there.
+    _last_taken = 0
+
     def __init__(self) -> None:
         self._locks: dict[int, int] = {}
 
     def take(self, count: int) -> list[int]:
         ports: list[int] = []
-        for port in _candidates():
+        for port in _candidates(after=HeldPorts._last_taken):
             if len(ports) == count:
                 return ports
             if self._lock(port):
                 ports.append(port)
+                HeldPorts._last_taken = port
         self.release()
         raise ClusterError(f"no {count} free ports on {HOST}; looked at {FIRST_PORT} and above")
 
@@ -59,11 +63,11 @@ class HeldPorts:
         return True
 
 
-def _candidates() -> list[int]:
-    """All ports of the range, begun at a place of our own so that runs side by side seldom meet."""
+def _candidates(after: int) -> list[int]:
+    """All ports of the range, begun after the last one, or at a place that few others begin at."""
     last = min(LAST_PORT, _first_ephemeral_port() - 1)
     ports = list(range(FIRST_PORT, max(last, FIRST_PORT + 1000)))
-    start = (os.getpid() * 61) % len(ports)
+    start = after + 1 - FIRST_PORT if after else (os.getpid() * 61) % len(ports)
     return ports[start:] + ports[:start]
 
 

@@ -50,8 +50,8 @@ def broker_properties(
 ) -> dict[str, str]:
     """All properties of one broker; `overrides` have the last word."""
     return {
-        **_identity(plan, all_plans),
-        **_replication(len(all_plans)),
+        **identity(plan, all_plans),
+        **replication(len(all_plans)),
         **FAILOVER_IN_SECONDS,
         **SMALL_FOOTPRINT,
         **overrides,
@@ -68,7 +68,7 @@ def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
 
 
-def _identity(plan: BrokerPlan, all_plans: list[BrokerPlan]) -> dict[str, str]:
+def identity(plan: BrokerPlan, all_plans: list[BrokerPlan]) -> dict[str, str]:
     voters = (f"{other.id}@{other.bound(CONTROLLER)}" for other in all_plans)
     return {
         "process.roles": "broker,controller",
@@ -83,7 +83,7 @@ def _identity(plan: BrokerPlan, all_plans: list[BrokerPlan]) -> dict[str, str]:
     }
 
 
-def _replication(brokers: int) -> dict[str, str]:
+def replication(brokers: int) -> dict[str, str]:
     factor = str(min(brokers, 3))
     in_sync_min = "2" if brokers >= 3 else "1"
     return {

@@ -44,10 +44,12 @@ def formatted_template(version: str, java: str, classpath: str) -> Path:
     return entry
 
 
-def format_storage(directory: Path, properties_file: Path, java: str, classpath: str) -> None:
+def format_storage(
+    directory: Path, properties_file: Path, java: str, classpath: str, cluster_id: str
+) -> None:
     """Run Kafka's own tool on `properties_file`, whose log.dirs is `directory`."""
     argv = [java, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classpath]
-    argv += ["kafka.tools.StorageTool", "format", "-t", new_kafka_id(), "-c", str(properties_file)]
+    argv += ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(properties_file)]
     result = subprocess.run(argv, capture_output=True, text=True, timeout=FORMAT_S_MAX, check=False)
     if result.returncode != 0 or not (directory / META).is_file():
         said = " | ".join((result.stdout + result.stderr).strip().splitlines()[-3:])
@@ -65,7 +67,7 @@ def _format(fresh: Path, java: str, classpath: str) -> None:
     }
     properties_file = fresh / "format.properties"
     properties_file.write_text(to_text(properties))
-    format_storage(fresh, properties_file, java, classpath)
+    format_storage(fresh, properties_file, java, classpath, new_kafka_id())
     properties_file.unlink()
 
 
