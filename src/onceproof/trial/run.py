@@ -22,6 +22,7 @@ from onceproof.trial.judge import CaseFacts, Judged, judge_run
 from onceproof.trial.live import start_live_validator
 from onceproof.trial.plan import Plan
 from onceproof.trial.readback import read_back
+from onceproof.trial.spark import JudgeSpark
 from onceproof.trial.stage import Stage
 from onceproof.trial.strike import Striker
 from onceproof.trial.watch import EarlyFinding, SuspectDied, Watch
@@ -44,9 +45,14 @@ class Course:
 
 
 def run_trial(
-    plan: Plan, listener: Callable[[Event], None] | None = None
+    plan: Plan,
+    listener: Callable[[Event], None] | None = None,
+    spark: JudgeSpark | None = None,
 ) -> tuple[TrialResult, RunDirectory]:
-    """Carry the plan out; the result, and the directory that holds everything."""
+    """Carry the plan out; the result, and the directory that holds everything.
+
+    `spark`: a session to judge with, for those who run many trials; it is not ended here.
+    """
     plan.runs_dir.mkdir(parents=True, exist_ok=True)
     check_machine(plan.runs_dir)
     directory = RunDirectory.create(plan.runs_dir, plan.scenario.name, plan.seed)
@@ -55,7 +61,7 @@ def run_trial(
     write_run_json(directory, plan, _facts(plan, settled=True), started)
     course = Course()
     try:
-        with Stage(plan, directory, events) as stage:
+        with Stage(plan, directory, events, spark) as stage:
             stage.open()
             try:
                 _conduct(stage, course)

@@ -35,14 +35,22 @@ Started = TypeVar("Started")
 class Stage:
     """Use as a context: what was started is ended in reverse order."""
 
-    def __init__(self, plan: Plan, directory: RunDirectory, events: EventLog) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        directory: RunDirectory,
+        events: EventLog,
+        spark: JudgeSpark | None = None,
+    ) -> None:
+        """`spark`: a session that somebody else started, and will end."""
         self.plan = plan
         self.directory = directory
         self.events = events
         self.random = random.Random(plan.seed)
         self.instances: list[Instance] = []
         self._cluster: Cluster | None = None
-        self._spark: JudgeSpark | None = None
+        self._spark = spark
+        self._owns_spark = spark is None
         # The run directory's own name: unique on a cluster that others use too.
         self.app_id = f"onceproof-{directory.path.parent.name}-{directory.path.name}"
         self.input_topic = f"{self.app_id}-in"
@@ -73,7 +81,7 @@ class Stage:
         self.events.write("phase", "start")
         with ThreadPoolExecutor(max_workers=2) as pool:
             cluster = pool.submit(self._start_cluster)
-            spark = pool.submit(self._start_spark)
+            spark = pool.submit(self._ensure_spark)
             self._cluster = _result(cluster)
             self._spark = _result(spark)
             _raise_first(cluster, spark)
@@ -97,7 +105,9 @@ class Stage:
         self._note("cluster", f"{scenario.brokers} brokers are up: a transaction was committed")
         return started
 
-    def _start_spark(self) -> JudgeSpark:
+    def _ensure_spark(self) -> JudgeSpark:
+        if self._spark is not None:
+            return self._spark
         started = JudgeSpark.start(self.directory.logs, self.directory.state / "judge")
         self._note("spark", "the judge's Spark session is up")
         return started
@@ -156,7 +166,7 @@ class Stage:
                 instance.kill()
         if self._cluster is not None and not self.plan.keep_cluster:
             self._cluster.stop()
-        if self._spark is not None:
+        if self._spark is not None and self._owns_spark:
             self._spark.stop()
         if not self.plan.keep_cluster:
             _discard(self.directory.state)

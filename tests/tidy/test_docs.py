@@ -1,0 +1,56 @@
+"""The documents speak of what is there: each anomaly, scenario, link and command."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from onceproof.checks.catalog import CHECKS
+from onceproof.cli.main import app, main
+from onceproof.errors import UsageError
+from onceproof.trial.scenario import load_scenario, scenario_names
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_each_anomaly_is_explained_in_reading_a_report() -> None:
+    text = (ROOT / "docs" / "reading_a_report.md").read_text()
+    assert [name for name in CHECKS if f"`{name}`" not in text and f"## {name}" not in text] == []
+
+
+def test_each_scenario_is_in_the_changelog() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert [name for name in scenario_names() if f"`{name}`" not in text] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", document.read_text())
+    local = [link for link in links if "://" not in link]
+    assert [link for link in local if not (document.parent / link).exists()] == []
+
+
+def test_the_commands_in_the_readme_exist() -> None:
+    text = (ROOT / "README.md").read_text()
+    blocks = "".join(re.findall(r"```\n(.*?)```", text, re.S))
+    shown = set(re.findall(r"onceproof ([a-z]+)", blocks))
+    known = {str(command.name) for command in app.registered_commands} | {"cluster"}
+    assert shown == known
+
+
+def test_scenarios_named_in_the_documents_are_shipped() -> None:
+    for document in DOCUMENTS:
+        for name in re.findall(r"onceproof run ([a-z]+\d*_\w+)", document.read_text()):
+            load_scenario(name)
+
+
+def test_make_prints_its_own_help_for_every_target() -> None:
+    text = (ROOT / "Makefile").read_text()
+    for target in ("setup", "fmt", "lint", "types", "unit", "test", "jury", "bench"):
+        assert re.search(rf"^{target}:.*##", text, re.M), target
+
+
+def test_an_unknown_scenario_is_an_error_of_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suite", "nope"]) == UsageError.exit_code
+    assert "unknown scenario" in capsys.readouterr().err
