@@ -67,6 +67,7 @@ class LiveValidator:
         self._finding: Finding | None = None
         self._query: StreamingQuery | None = None
         self._lock = threading.Lock()
+        self.batches_judged = 0
 
     def start(self) -> None:
         """From the topic's first record on, so that it does not matter when it is started."""
@@ -112,6 +113,7 @@ class LiveValidator:
                 if self._on_finding is not None:
                     self._on_finding(found)
             self._carry_over(seen)
+            self.batches_judged += 1
         finally:
             seen.unpersist()
 
