@@ -10,5 +10,6 @@ grid.py           which record stands where: one key in one task, no shuffle
 input_records.py  the input read back, and what is wrong with it
 units.py          EXPECTED out of one record per unit
 copy.py fold.py dedup.py last.py   one workload each
+pace.py           which slice is due by now
 inject.py         writes a slice of the plan to the topic, as a burst or paced
 """

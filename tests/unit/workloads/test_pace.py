@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onceproof.workloads.inject import PacedSlices
+from onceproof.workloads.pace import PacedSlices
 
 
 class Clock:
