@@ -1,4 +1,4 @@
-"""docs/reading_a_report.md: a section for each anomaly, with a sentence that reports really have."""
+"""docs/reading_a_report.md: a section for each anomaly, with a sentence of a real report."""
 
 from pathlib import Path
 from typing import Any
