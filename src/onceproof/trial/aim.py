@@ -7,10 +7,12 @@ when it looks right, looked at again while nothing of it can move, and let go on
     a suspect without               output has been written since its position last moved
 """
 
+from collections.abc import Callable
+
 from onceproof.cluster import topics
 from onceproof.cluster.topics import OpenTransaction
 from onceproof.deadline import Deadline, pause
-from onceproof.errors import ClusterError
+from onceproof.errors import ClusterError, FaultError
 from onceproof.suspects.instance import Instance
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
@@ -29,12 +31,17 @@ class Aim:
         self._left_over = {_identity(each) for each in self._open()}
         self._written_at_position: tuple[int, int] | None = None
 
-    def hold(self, instance: Instance, deadline: Deadline) -> str:
-        """Returns with the instance standing still, mid-output; what shows it."""
+    def hold(self, instance: Instance, deadline: Deadline, is_over: Callable[[], bool]) -> str:
+        """Returns with the instance standing still, mid-output; what shows it.
+
+        `is_over`: no output will come any more, so that there is nothing to wait for.
+        """
         held: list[str] = []
 
         def stands_in_it() -> bool:
             if not self._evidence():
+                if is_over():
+                    raise FaultError(f"{instance.name} had processed everything already")
                 return False
             instance.pause()
             pause(SETTLE_S)

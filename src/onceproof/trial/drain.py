@@ -53,7 +53,7 @@ def catch_up(stage: Stage, watch: Watch, feed: Feed) -> DrainEnd:
 
 def feed_s_max(stage: Stage, feed: Feed) -> float:
     """Generous: a feed that fails says so itself, this only bounds one that hangs."""
-    rate = stage.plan.scenario.records_per_second or 10_000
+    rate = stage.plan.scenario.pace() or 10_000
     return 120.0 + 3 * feed.records / rate
 
 

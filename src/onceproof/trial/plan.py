@@ -4,7 +4,7 @@ start.
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,7 @@ def make_plan(request: Request) -> Plan:
     name = request.suspect or ("command" if request.command else scenario.suspect)
     suspect = find_suspect(name, request.command)
     changed, settings = _settings(request.settings, scenario, suspect)
+    suspect = _declared(suspect, settings)
     changed.update(_overrides(request, suspect))
     scenario = make_scenario({**scenario.model_dump(), **changed})
     workload = workload_named(scenario.workload)
@@ -126,6 +127,16 @@ def _settings(
             known = [*SETTABLE, *suspect.settings, f"{BROKER_PREFIX}<property>"]
             raise unknown_name("key of --set", key, known)
     return {**changed, "broker_properties": brokers}, own
+
+
+def _declared(suspect: Suspect, settings: dict[str, str]) -> Suspect:
+    """A user may say of the own command whether all its output is in transactions."""
+    if suspect.settings is not None or "transactional" not in settings:
+        return suspect
+    said = settings.pop("transactional")
+    if said not in ("true", "false"):
+        raise UsageError(f"--set transactional takes true or false; got {said!r}")
+    return replace(suspect, transactional=said == "true")
 
 
 def _refuse_on_a_foreign_cluster(

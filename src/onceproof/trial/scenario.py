@@ -29,7 +29,8 @@ class Scenario(BaseModel):
     keys: int | None = Field(default=None, ge=1)
     instances: int = Field(default=1, ge=1, le=16)
     iterations: int = Field(default=1, ge=1, le=1000)
-    records_per_second: int | None = Field(default=None, ge=1)
+    feed_s: float = Field(default=0.0, ge=0)  # the input is spread over so many seconds; 0: a burst
+    records_per_second: int | None = Field(default=None, ge=1)  # instead of feed_s
     partitions: int = Field(default=4, ge=1, le=256)
     brokers: int = Field(default=3, ge=1, le=3)
     kafka: str = "4.3.1"
@@ -42,6 +43,12 @@ class Scenario(BaseModel):
     live: bool | None = None  # watch the output while it is written; by default in loops
     faults: tuple[dict[str, Any], ...] = ()
 
+    def pace(self) -> float | None:
+        """Records per second; None: as fast as they can be written."""
+        if self.records_per_second is not None:
+            return float(self.records_per_second)
+        return self.records / self.feed_s if self.feed_s else None
+
     def schedule(self) -> tuple[Step, ...]:
         return parse_schedule(self.faults)
 
@@ -50,6 +57,7 @@ class Scenario(BaseModel):
 SETTABLE = (
     "keys",
     "instances",
+    "feed_s",
     "records_per_second",
     "partitions",
     "brokers",

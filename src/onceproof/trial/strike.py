@@ -95,15 +95,18 @@ class Striker:
         if not moment.recovery:
             return ""
         sample = self._watch.last
-        if sample.caught_up() and self._feed.is_done():
+        if self._is_over():
             raise OnceproofError("the suspect had caught up already: its recovery was over")
         return f"{sample.fed - sample.processed} records were still to be caught up"
+
+    def _is_over(self) -> bool:
+        return self._feed.is_done() and self._watch.last.caught_up()
 
     def _aim(self, step: Step, victim: Victim) -> str:
         if step.aim is not AimKind.MID_OUTPUT:
             return ""
         assert isinstance(victim, Instance)
-        return Aim(self._stage, self._watch).hold(victim, Deadline(AIM_S_MAX))
+        return Aim(self._stage, self._watch).hold(victim, Deadline(AIM_S_MAX), self._is_over)
 
     def _pass(self, seconds: float) -> None:
         over = Deadline(seconds)

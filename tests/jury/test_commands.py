@@ -1,0 +1,83 @@
+"""Planted liars are convicted of exactly their lie, honest programs acquitted. Real brokers."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from liars import HONEST, LIARS, Program, path_of
+
+from onceproof.cluster.local import LocalCluster
+from onceproof.history.verdict import TrialResult, Verdict
+from onceproof.trial.plan import Request, make_plan
+from onceproof.trial.run import run_trial
+from onceproof.trial.spark import JudgeSpark
+
+ONE_KILL = """
+description = "one kill while output is being written"
+suspect = "command"
+workload = "copy"
+expect = "HELD"
+
+[[faults]]
+action = "kill"
+target = "instance:random"
+at = "30%"
+aim = "mid_output"
+"""
+
+
+class Court:
+    def __init__(self, cluster: LocalCluster, spark: JudgeSpark, folder: Path) -> None:
+        self._cluster = cluster
+        self._spark = spark
+        self._folder = folder
+
+    def trial(self, name: str, program: Program, *, seed: int = 1) -> TrialResult:
+        scenario = "tc01_normal"
+        if program.needs_restart or program.anomaly is None:
+            scenario = str(self._folder / "one_kill.toml")
+            Path(scenario).write_text(ONE_KILL)
+        request = Request(
+            scenario=scenario,
+            command=shlex.join([sys.executable, str(path_of(name))]),
+            workload=program.workload,
+            seed=seed,
+            records=1_280,
+            bootstrap_server=self._cluster.bootstrap(),
+            settings=(
+                "stuck_after_s=12",
+                "feed_s=5",
+                "transactional=true",
+                f"instances={program.instances_max}",
+            ),
+            runs_dir=self._folder / "runs",
+        )
+        result, _ = run_trial(make_plan(request), spark=self._spark)
+        return result
+
+
+@pytest.fixture
+def court(one_broker: LocalCluster, judge_spark: JudgeSpark, tmp_path: Path) -> Court:
+    return Court(one_broker, judge_spark, tmp_path)
+
+
+@pytest.mark.parametrize("name", LIARS)
+def test_a_planted_liar_is_convicted_of_exactly_its_lie(name: str, court: Court) -> None:
+    result = court.trial(name, LIARS[name])
+    assert result.verdict is Verdict.BROKEN, result.reasons
+    assert [finding.anomaly for finding in result.findings] == [LIARS[name].anomaly]
+    assert result.findings[0].witnesses
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_program_is_acquitted_although_it_was_killed(name: str, court: Court) -> None:
+    result = court.trial(name, HONEST[name])
+    assert result.verdict is Verdict.HELD, (result.reasons, result.findings)
+    assert [fault.applied for fault in result.faults] == [True]
+
+
+def test_a_suspect_that_dies_at_start_is_told_with_the_tail_of_its_log(court: Court) -> None:
+    result = court.trial("dies_at_start.py", LIARS["dies_at_start.py"])
+    (finding,) = result.findings
+    assert 'exit code 3, last words "no licence file found": died.' in finding.witnesses[0].sentence
