@@ -20,7 +20,6 @@ from kafka.record.default_records import DefaultRecordBatch
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 _LENGTH_PREFIX = struct.calcsize(">qi")
 _MAGIC = 2
-_CODEC_BITS = 0x07
 _TRANSACTIONAL_BIT = 0x10
 _CONTROL_BIT = 0x20
 
@@ -47,7 +46,6 @@ class BatchHeader:
     transactional: bool
     control: bool = False
     ends: Outcome | None = None
-    codec: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +93,6 @@ def _header(fields: tuple[int, ...], batch: memoryview) -> BatchHeader:
         transactional=bool(attributes & _TRANSACTIONAL_BIT),
         control=control,
         ends=_marker(batch) if control else None,
-        codec=attributes & _CODEC_BITS,
     )
 
 

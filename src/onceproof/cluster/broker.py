@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onceproof.cluster import logs
-from onceproof.cluster.client import BrokerClient
-from onceproof.cluster.settings import JUDGE, BrokerPlan
-from onceproof.deadline import Deadline, wait_until
+from onceproof.cluster.settings import BrokerPlan
+from onceproof.deadline import Deadline
 from onceproof.errors import ClusterError
 from onceproof.process import Child, spawn
 
@@ -40,7 +39,13 @@ class Broker:
     def start(self) -> None:
         if self.is_running():
             raise ClusterError(f"{self.name} runs already; pid {self.pid}")
-        self._child = spawn(self.name, self._command, log=self.log, outlives_us=self._outlives_us)
+        self._child = spawn(
+            self.name,
+            self._command,
+            log=self.log,
+            cwd=self.plan.directory,  # a JVM that crashes leaves its report where it stands
+            outlives_us=self._outlives_us,
+        )
 
     def kill(self) -> None:
         """SIGKILL: no goodbye to controllers, no flush."""
@@ -71,19 +76,6 @@ class Broker:
 
     def is_paused(self) -> bool:
         return self._child is not None and self._child.is_paused()
-
-    def wait_ready(self, deadline: Deadline) -> None:
-        """Until the broker itself says that it is live: it answers only once it is unfenced."""
-
-        def live() -> bool:
-            self.require_alive()
-            try:
-                with BrokerClient(self.plan.bound(JUDGE), deadline=deadline.at_most(2.0)) as client:
-                    return self.id in client.live_brokers()
-            except ClusterError:
-                return False
-
-        wait_until(live, deadline, lambda: f"{self.name} not ready; {self.cause()}")
 
     def require_alive(self) -> None:
         """Raise with the cause if the process has ended."""

@@ -4,7 +4,7 @@
     later starts ──-XX:SharedArchiveFile──▶ (about half the start's CPU time saved)
 
 An archive belongs to one JVM and one list of jars: both are in its name. One that is damaged is
-thrown away before a JVM sees it; one that a JVM refuses only costs time, and is thrown away after.
+thrown away before a JVM sees it: it would ignore junk in silence, but crash on half a file.
 """
 
 import contextlib
@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onceproof.cache import cache_directory
-from onceproof.process import tail
 
-_REFUSALS = ("[warning][cds", "[error][cds", "shared class archive file", "shared archive file")
 _CHECKSUM_BLOCK = 1 << 22
 
 
@@ -83,12 +81,6 @@ class Recording:
             return False
         self.archive.adopt(self.path)
         return True
-
-
-def refused(log: Path) -> bool:
-    """Whether the JVM said that it could not use its archive."""
-    said = tail(log, 200).lower()
-    return any(refusal in said for refusal in _REFUSALS)
 
 
 def _crc32(path: Path) -> str:

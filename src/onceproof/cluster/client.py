@@ -15,7 +15,7 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
-from onceproof.deadline import Deadline, wait_until
+from onceproof.deadline import Deadline
 from onceproof.errors import ClusterError
 
 logging.getLogger("kafka").setLevel(
@@ -148,11 +148,7 @@ class BrokerClient:
 
     def metadata(self, topics: list[str] | None = None, timeout_s: float = ASK_S_MAX) -> Any:
         """The cluster as a broker sees it: live brokers, and leaders of `topics` (None: of all)."""
-        named = None
-        if topics is not None:
-            named = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics]
-        request = MetadataRequest(topics=named, allow_auto_topic_creation=False, max_version=9)
-        answer = self.ask_any(request, timeout_s)
+        answer = self.ask_any(_metadata_request(topics), timeout_s)
         self._manager.cluster.update_metadata(answer)
         return answer
 
@@ -160,19 +156,22 @@ class BrokerClient:
         """Ids of the brokers that are registered and not fenced."""
         return {broker.node_id for broker in self.metadata([]).brokers}
 
+    def live_brokers_seen_by(self, broker_id: int) -> set[int]:
+        """The same, by the word of one broker: views differ while a broker comes or goes."""
+        answer = self.ask(broker_id, _metadata_request([]))
+        return {broker.node_id for broker in answer.brokers}
+
     def feature_levels(self) -> dict[str, int]:
         """What the controllers have finalized: transaction.version, group.version, …"""
         features = self.ask_any(ApiVersionsRequest(**_US, max_version=4)).finalized_features
         return {feature.name: feature.max_version_level for feature in features or []}
 
-    def wait_for_brokers(self, ids: set[int], deadline: Deadline) -> None:
-        def all_live() -> bool:
-            try:
-                return ids <= self.live_brokers()
-            except ClusterError:
-                return False
 
-        wait_until(all_live, deadline, f"brokers {sorted(ids)} are not all live")
+def _metadata_request(topics: list[str] | None) -> MetadataRequest:
+    named = None
+    if topics is not None:
+        named = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics]
+    return MetadataRequest(topics=named, allow_auto_topic_creation=False, max_version=9)
 
 
 def check(error_code: int, what: str) -> None:

@@ -11,12 +11,16 @@ LINES_SHOWN_MAX = 6
 # slf4j-simple writes "<date> <time> [thread] ERROR logger - text"; the JVM writes its own lines.
 _TROUBLE = re.compile(
     r"\b(ERROR|FATAL)\b|^Exception in thread|^Caused by:|OutOfMemoryError|^Error: |^Error occurred"
-    r"|No space left on device|Address already in use|There is insufficient memory"
+    r"|No space left on device|Address already in use|There is insufficient memory|^#\s+SIG"
 )
 # A line that stands for itself (a dated one) or says only where (a stack frame).
 _OWN_LINE = re.compile(r"^(\d{4}-\d\d-\d\d |\s+at )")
 _PORT_TAKEN = re.compile(r"Address already in use|Failed to bind|Socket server failed to bind")
-_SIGNALS = {-9: "killed by SIGKILL: by us, or by the system for lack of memory", -15: "SIGTERM"}
+_SIGNALS = {
+    -9: "killed by SIGKILL: by us, or by the system for lack of memory",
+    -6: "the JVM crashed",
+    -15: "SIGTERM",
+}
 
 
 def cause(log: Path, exit_code: int | None) -> str:

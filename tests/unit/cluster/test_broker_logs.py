@@ -33,6 +33,14 @@ def test_a_log_that_was_never_written_is_said_to_be_empty(tmp_path: Path) -> Non
     assert cause(log, 1) == f"exit code 1; its log is empty; see {log}"
 
 
+def test_a_crash_of_the_jvm_is_told_by_its_signal(tmp_path: Path) -> None:
+    log = tmp_path / "broker-1.log"
+    log.write_text(
+        "#\n# A fatal error has been detected\n#\n#  SIGBUS (0x7) at pc=0x00\n#\n# JRE 17\n#\n"
+    )
+    assert cause(log, -6).startswith("exit code -6 (the JVM crashed); #  SIGBUS (0x7) at pc=0x00")
+
+
 def test_a_full_disk_is_shown(tmp_path: Path) -> None:
     log = tmp_path / "broker-1.log"
     log.write_text("java.io.IOException: No space left on device\n")

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from onceproof.cluster.classdata import ClassArchive, refused
+from onceproof.cluster.classdata import ClassArchive
 
 
 @pytest.fixture
@@ -51,11 +51,3 @@ def test_another_jvm_and_other_jars_have_archives_of_their_own(
     assert ClassArchive.of("4.3.1", "OpenJDK 21.0.1", [jar]) != archive
     jar.write_bytes(b"other classes")
     assert ClassArchive.of("4.3.1", "OpenJDK 17.0.15", [jar]) != archive
-
-
-def test_a_jvm_that_refuses_its_archive_says_so_in_the_log(tmp_path: Path) -> None:
-    log = tmp_path / "broker-1.log"
-    log.write_text("2026-11-15 20:54:47.600 [main] INFO kafka.server.BrokerServer - started\n")
-    assert not refused(log)
-    log.write_text("[0.01s][warning][cds] The shared archive file has a bad magic number.\n")
-    assert refused(log)
