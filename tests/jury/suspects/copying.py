@@ -9,9 +9,6 @@ An output is visible if and only if the position that belongs to it is.
 A liar changes one part of `Work`.
 """
 
-import json
-import os
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -19,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from contract import CALL_S, client_settings, run_until_stopped, say, setting, stop, watch
 
 ANY_PARTITION = -1
 BATCH_MAX = 200
 BATCH_WAIT_S = 0.2
-STEP_S = 10.0
 RETRY_S_MAX = 60.0
 # Slower than this, librdkafka may have sent EndTxn twice, and the first may still come and end the
 # next transaction (KAFKA-17754): only a new epoch keeps it out.
@@ -53,52 +50,24 @@ class Work:
     batch_wait_s: float = BATCH_WAIT_S
 
 
-class Stop:
-    """Becomes true with SIGTERM."""
-
-    asked = False
-
-    def ask(self, *_: object) -> None:
-        self.asked = True
-
-
-stop = Stop()
-
-
-def setting(name: str) -> str:
-    return os.environ[f"ONCEPROOF_{name}"]
-
-
-def say(event: str, **detail: Any) -> None:
-    sys.stdout.write(json.dumps({"event": event, **detail}) + "\n")
-    sys.stdout.flush()
-
-
 def place(message: Message) -> tuple[int, int]:
     return message.partition(), message.offset()
 
 
 def run(work: Work | None = None) -> None:
     """Until SIGTERM."""
-    signal.signal(signal.SIGTERM, stop.ask)
-    say("started", instance=setting("INSTANCE"))
+    run_until_stopped(lambda: _sessions(work or Work()))
+
+
+def _sessions(work: Work) -> None:
     while not stop.asked:
-        session = Session(work or Work())
+        session = Session(work)
         try:
             session.run()
         except KafkaException as error:
             sys.stderr.write(f"beginning anew after {error}\n")
         finally:
             session.close()
-    say("stopped")
-
-
-def client_settings() -> dict[str, Any]:
-    return {
-        "bootstrap.servers": setting("BOOTSTRAP_SERVERS"),
-        "socket.timeout.ms": 10_000,
-        "reconnect.backoff.max.ms": 1_000,
-    }
 
 
 class Session:
@@ -130,7 +99,7 @@ class Session:
 
     def run(self) -> None:
         # Fence first: what an earlier life left open is aborted before any position is read.
-        self._until_done(lambda: self._producer.init_transactions(STEP_S))
+        self._until_done(lambda: self._producer.init_transactions(CALL_S))
         self._consumer.subscribe(
             [setting("INPUT_TOPIC")], on_assign=self._on_assign, on_revoke=self._on_revoke
         )
@@ -142,7 +111,8 @@ class Session:
                 self._process(batch)
 
     def close(self) -> None:
-        self._consumer.close()
+        with watch.call():
+            self._consumer.close()
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._batch.clear()
@@ -172,7 +142,7 @@ class Session:
             if not error.args[0].txn_requires_abort():
                 raise
             sys.stderr.write(f"aborting after {error}\n")
-            self._until_done(lambda: self._producer.abort_transaction(STEP_S))
+            self._until_done(lambda: self._producer.abort_transaction(CALL_S))
             self._rewind()
             return
         self._work.committed()
@@ -189,10 +159,10 @@ class Session:
         topic = setting("INPUT_TOPIC")
         offsets = [TopicPartition(topic, number, at) for number, at in positions.items()]
         self._until_done(
-            lambda: self._producer.send_offsets_to_transaction(offsets, self._group, STEP_S)
+            lambda: self._producer.send_offsets_to_transaction(offsets, self._group, CALL_S)
         )
         began = time.monotonic()
-        self._until_done(lambda: self._producer.commit_transaction(STEP_S))
+        self._until_done(lambda: self._producer.commit_transaction(CALL_S))
         return time.monotonic() - began
 
     def _produce(self, output: Output) -> None:
@@ -205,7 +175,7 @@ class Session:
         self._producer.poll(0)
 
     def _rewind(self) -> None:
-        for partition in self._consumer.committed(self._consumer.assignment(), STEP_S):
+        for partition in self._consumer.committed(self._consumer.assignment(), CALL_S):
             partition.offset = max(partition.offset, 0)
             self._consumer.seek(partition)
 
@@ -214,7 +184,8 @@ class Session:
         give_up_at = time.monotonic() + RETRY_S_MAX
         while True:
             try:
-                return step()
+                with watch.call():
+                    return step()
             except KafkaException as error:
                 if not error.args[0].retriable() or time.monotonic() > give_up_at or stop.asked:
                     raise

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import copying
-from copying import Batch, Output, Work, place, setting, unchanged
+from contract import setting
+from copying import Batch, Output, Work, place, unchanged
 from lying import Once
 
 once = Once()

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import copying
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
-from copying import Batch, Output, Work, setting
+from contract import client_settings, setting
+from copying import Batch, Output, Work
 
 RESTORE_S_MAX = 60.0
 
@@ -91,7 +92,7 @@ class Folding:
 def restored(partitions: list[int], age: str) -> dict[str, State]:
     """The newest row of each key in these partitions of the output."""
     consumer = Consumer(
-        copying.client_settings()
+        client_settings()
         | {
             "group.id": f"{setting('APP_ID')}-restore",
             "isolation.level": "read_committed",

@@ -2,7 +2,8 @@
 
 import copying
 from confluent_kafka import Consumer
-from copying import Batch, Work, stop
+from contract import stop
+from copying import Batch, Work
 from lying import has_done_a_third
 
 

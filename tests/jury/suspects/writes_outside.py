@@ -6,7 +6,8 @@ once, and in order.
 
 import copying
 from confluent_kafka import Producer
-from copying import Batch, Output, Work, client_settings, place, setting, unchanged
+from contract import client_settings, setting
+from copying import Batch, Output, Work, place, unchanged
 
 OUTSIDE_MAX = 3
 
