@@ -69,7 +69,8 @@ def test_a_killed_leader_is_replaced_and_comes_back_on_its_own_data(cluster: Loc
     wait_fenced(cluster, victim.id)
     assert roles.partition_leader(cluster.client(), TOPIC, 0) != victim.id
     victim.restart()
-    cluster.wait_broker_ready(victim.id, Deadline(RECOVERY_S_MAX))
+    victim.wait_ready(Deadline(RECOVERY_S_MAX))
+    assert all(victim.id in view for view in cluster.client().views_of_live_brokers().values())
     assert cluster.client().live_brokers() == {1, 2, 3}
     commit_one(cluster)
 
@@ -83,7 +84,8 @@ def test_a_paused_controller_is_replaced_and_goes_on_when_resumed(cluster: Local
     assert roles.active_controller(cluster.client()) != victim.id
     commit_one(cluster)
     victim.resume()
-    cluster.wait_broker_ready(victim.id, Deadline(RECOVERY_S_MAX))
+    victim.wait_ready(Deadline(RECOVERY_S_MAX))
+    assert all(victim.id in view for view in cluster.client().views_of_live_brokers().values())
     commit_one(cluster)
 
 
@@ -93,7 +95,8 @@ def test_a_stopped_coordinator_leaves_cleanly_and_can_be_restarted(cluster: Loca
     commit_one(cluster)
     assert roles.transaction_coordinator(cluster.client(), "onceproof-ready") != victim.id
     victim.restart()
-    cluster.wait_broker_ready(victim.id, Deadline(RECOVERY_S_MAX))
+    victim.wait_ready(Deadline(RECOVERY_S_MAX))
+    assert all(victim.id in view for view in cluster.client().views_of_live_brokers().values())
     commit_one(cluster)
 
 

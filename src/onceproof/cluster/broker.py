@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onceproof.cluster import logs
-from onceproof.cluster.settings import BrokerPlan
-from onceproof.deadline import Deadline
+from onceproof.cluster.client import BrokerClient
+from onceproof.cluster.settings import JUDGE, BrokerPlan
+from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import ClusterError
 from onceproof.process import Child, spawn
 
@@ -76,6 +77,23 @@ class Broker:
 
     def is_paused(self) -> bool:
         return self._child is not None and self._child.is_paused()
+
+    def wait_ready(self, deadline: Deadline) -> None:
+        """Until a broker that was restarted or resumed is live to itself and to all others.
+
+        Itself alone may not know yet that it was fenced, the others alone that it was ever gone.
+        """
+
+        def live() -> bool:
+            self.require_alive()
+            try:
+                with BrokerClient(self.plan.bound(JUDGE), deadline=deadline.at_most(2.0)) as client:
+                    views = client.views_of_live_brokers()
+            except ClusterError:
+                return False
+            return self.id in views and all(self.id in view for view in views.values())
+
+        wait_until(live, deadline, lambda: f"{self.name} not ready; {self.cause()}")
 
     def require_alive(self) -> None:
         """Raise with the cause if the process has ended."""

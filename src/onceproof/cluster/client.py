@@ -4,6 +4,7 @@ Built on kafka-python's network layer, a code base no suspect and no Spark job u
 comes out as a ClusterError that names the broker and the question.
 """
 
+import contextlib
 import logging
 import socket
 from collections.abc import Mapping
@@ -156,10 +157,14 @@ class BrokerClient:
         """Ids of the brokers that are registered and not fenced."""
         return {broker.node_id for broker in self.metadata([]).brokers}
 
-    def live_brokers_seen_by(self, broker_id: int) -> set[int]:
-        """The same, by the word of one broker: views differ while a broker comes or goes."""
-        answer = self.ask(broker_id, _metadata_request([]))
-        return {broker.node_id for broker in answer.brokers}
+    def views_of_live_brokers(self) -> dict[int, set[int]]:
+        """The same, as each broker that answers sees it: views differ while one comes or goes."""
+        views = {}
+        for broker_id in self.live_brokers():
+            with contextlib.suppress(ClusterError):  # it went meanwhile: it has no view
+                answer = self.ask(broker_id, _metadata_request([]))
+                views[broker_id] = {broker.node_id for broker in answer.brokers}
+        return views
 
     def feature_levels(self) -> dict[str, int]:
         """What the controllers have finalized: transaction.version, group.version, …"""

@@ -17,7 +17,7 @@ from onceproof.cluster.jvm import DEFAULT_VERSION, JVM_FLAGS, broker_software
 from onceproof.cluster.order import Advertise, ClusterOrder
 from onceproof.cluster.ports import HeldPorts
 from onceproof.cluster.settings import JUDGE, LISTENERS
-from onceproof.deadline import Deadline, wait_until
+from onceproof.deadline import Deadline
 from onceproof.errors import ClusterError, DeadlineExpired, OnceproofError, unknown_name
 
 START_S_MAX = 90.0
@@ -96,30 +96,6 @@ class LocalCluster:
         """Until every broker is live and a transaction has been committed."""
         self._require_alive()
         readiness.wait_ready(self.client(), set(self.brokers), deadline, self._require_alive)
-
-    def wait_broker_ready(self, broker_id: int, deadline: Deadline) -> None:
-        """Until a broker that was restarted or resumed is live to itself and to all others.
-
-        Itself alone may not know yet that it was fenced, the others alone that it was ever gone.
-        """
-        broker = self.broker(broker_id)
-
-        def live() -> bool:
-            broker.require_alive()
-            try:
-                self.client().live_brokers()  # also renews the client's addresses
-                return all(broker_id in self._seen_by(witness) for witness in self._answering())
-            except ClusterError:
-                return False
-
-        wait_until(live, deadline, lambda: f"{broker.name} not ready; {broker.cause()}")
-
-    def _answering(self) -> list[int]:
-        brokers = self.brokers.values()
-        return [each.id for each in brokers if each.is_running() and not each.is_paused()]
-
-    def _seen_by(self, witness: int) -> set[int]:
-        return self.client().live_brokers_seen_by(witness)
 
     def stop(self) -> None:
         """End all brokers. Their data is not needed again: all but a recording one are killed."""
