@@ -34,21 +34,23 @@ class SparkJvm:
             self.fresh_archive.replace(self.archive)
 
 
-def spark_jvm(*, trains: bool = False, progress: jars.Progress | None = None) -> SparkJvm:
-    """`trains`: this JVM may write the archive, because it will be ended cleanly."""
+def spark_jvm(use: str, progress: jars.Progress | None = None) -> SparkJvm:
+    """`use`: what the JVM is for ("judge", "suspect"): each loads other classes, so each has its
+    own archive. The first JVM of a use writes it when it is ended in order.
+    """
     classpath = os.pathsep.join(str(path) for path in jars.classpath(CONNECTOR_SET, progress))
     java = find_java()
     identity = f"{version('pyspark')} {java.executable} {java.version} {classpath}"
     name = hashlib.sha256(identity.encode()).hexdigest()[:16]
     folder = cache.cache_directory("classdata")
-    archive = folder / f"spark-{name}.jsa"
+    archive = folder / f"spark-{use}-{name}.jsa"
     fresh = None
     flags = list(_FLAGS)
     if archive.exists():
         flags.append(f"-XX:SharedArchiveFile={archive}")
-    elif trains:
+    else:
         folder.mkdir(parents=True, exist_ok=True)
-        fresh = folder / f"spark-{name}.{os.getpid()}.part"
+        fresh = folder / f"spark-{use}-{name}.{os.getpid()}.part"
         flags.append(f"-XX:ArchiveClassesAtExit={fresh}")
     return SparkJvm(
         classpath=classpath,

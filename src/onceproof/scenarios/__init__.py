@@ -1,2 +1,1 @@
-"""Data only: one TOML file a scenario, named after the case or the bug. Read by trial/scenario.py.
-"""
+"""Data only: one TOML file a scenario, named after the case or the bug. See trial/scenario.py."""

@@ -10,7 +10,7 @@ from onceproof.process import Child, spawn
 from onceproof.suspects.environment import Assignment, for_process
 from onceproof.suspects.suspect import Suspect
 
-STOP_S_MAX = 20.0
+STOP_S_MAX = 40.0
 LOG_TAIL_LINES = 15
 
 

@@ -32,7 +32,7 @@ class JudgeSpark:
 
         ensure_ward()  # before the JVM: it must carry our mark
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        jvm = spark_jvm(trains=True)
+        jvm = spark_jvm("judge")
         conf = SparkConf().setAll(_configuration(jvm, scratch))
         with (logs / "judge-spark.log").open("ab") as log:
             # Its own log, not our terminal.

@@ -51,6 +51,7 @@ class Stage:
         self._cluster: Cluster | None = None
         self._spark = spark
         self._owns_spark = spark is None
+        self._suspect_jvm = spark_jvm("suspect") if plan.suspect.spark else None
         # The run directory's own name: unique on a cluster that others use too.
         self.app_id = f"onceproof-{directory.path.parent.name}-{directory.path.name}"
         self.input_topic = f"{self.app_id}-in"
@@ -125,7 +126,7 @@ class Stage:
             instance.start()
 
     def _assignment(self) -> Assignment:
-        jvm = spark_jvm() if self.plan.suspect.spark else None
+        jvm = self._suspect_jvm
         return Assignment(
             bootstrap_servers=self.cluster.bootstrap("suspects"),
             input_topic=self.input_topic,
@@ -159,6 +160,8 @@ class Stage:
         for instance in self.instances:
             if instance.is_running():
                 instance.stop()
+        if self._suspect_jvm is not None:
+            self._suspect_jvm.keep_archive()
 
     def close(self) -> None:
         for instance in self.instances:

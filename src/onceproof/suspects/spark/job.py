@@ -41,11 +41,21 @@ def main() -> int:
         pass
     failure = query.exception()
     query.stop()
+    _end_jvm(session)
     if failure is not None:
         sys.stderr.write(f"{failure}\n")
         return 1
     _say("stopped")
     return 0
+
+
+def _end_jvm(session: "SparkSession") -> None:
+    """Wait for the JVM: one that is ended in order may leave a class-data archive behind."""
+    gateway: Any = session.sparkContext._gateway
+    session.stop()
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
 
 
 def _say(event: str, **facts: object) -> None:
@@ -64,6 +74,7 @@ def _session(settings: dict[str, str]) -> "SparkSession":
         # A failed task is tried again, as on a cluster; plain local[n] would not.
         .master(f"local[{parallelism},4]")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "1g")
         .config("spark.driver.extraClassPath", os.environ[SPARK_CLASSPATH_VARIABLE])
         .config("spark.driver.extraJavaOptions", os.environ[SPARK_JAVA_OPTIONS_VARIABLE])

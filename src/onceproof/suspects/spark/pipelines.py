@@ -72,7 +72,7 @@ def _parsed(source: "DataFrame") -> "DataFrame":
 def _previous_of_each(
     key: tuple[str], frames: Iterator["pandas.DataFrame"], state: "GroupState"
 ) -> Iterator["pandas.DataFrame"]:
-    """For each record of a key in order: the seq kept before it; its own minus one if all is well."""
+    """For each record of a key in order: the seq kept before it, which should be one less."""
     import pandas
 
     rows = pandas.concat(list(frames)).sort_values("offset")
