@@ -6,9 +6,7 @@ the entry that a predecessor commits in between.
 """
 
 from confluent_kafka import (
-    OFFSET_BEGINNING,
     Consumer,
-    IsolationLevel,
     KafkaError,
     KafkaException,
     TopicPartition,
@@ -18,7 +16,6 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ConfigResource,
     NewPartitions,
     NewTopic,
-    OffsetSpec,
 )
 
 from onceproof.sink.budget import Budget, pause
@@ -77,7 +74,7 @@ def last_entry(settings: Settings, partition: int) -> Manifest | Token | None:
     low, high = _watermarks(settings, place, budget)
     if high <= low:
         return None
-    consumer = Consumer(settings.reader(), logger=_log)
+    consumer = Consumer(settings.reader("read_committed"), logger=_log)
     try:
         look_back = FIRST_LOOK_BACK
         while True:
@@ -91,25 +88,23 @@ def last_entry(settings: Settings, partition: int) -> Manifest | Token | None:
 
 
 def _watermarks(settings: Settings, place: TopicPartition, budget: Budget) -> tuple[int, int]:
-    """Log start and high watermark, past any open transaction: read_uncommitted on purpose."""
-    admin = AdminClient(settings.admin(), logger=_log)
-    while True:
-        try:
-            low, high = (
-                admin.list_offsets({place: spec}, isolation_level=IsolationLevel.READ_UNCOMMITTED)[
-                    place
-                ]
-                .result(budget.left_s() + 0.1)
-                .offset
-                for spec in (OffsetSpec.earliest(), OffsetSpec.latest())  # type: ignore[no-untyped-call]
-            )
-            return low, high
-        except KafkaException as error:
-            if budget.spent():
-                raise LaneError(
-                    f"watermarks of {place.topic}-{place.partition}: {error}"
-                ) from error
-            pause(PAUSE_S)
+    """Log start and high watermark: a consumer is told them by its own isolation level."""
+    consumer = Consumer(settings.reader("read_uncommitted"), logger=_log)
+    try:
+        while True:
+            try:
+                low, high = consumer.get_watermark_offsets(place, timeout=budget.left_s() + 0.1)
+                return low, high
+            except KafkaException as error:
+                if budget.spent():
+                    raise LaneError(f"watermarks of {_named(place)}: {error}") from error
+                pause(PAUSE_S)
+    finally:
+        consumer.close()
+
+
+def _named(place: TopicPartition) -> str:
+    return f"{place.topic}-{place.partition}"
 
 
 def _last_between(
@@ -120,8 +115,8 @@ def _last_between(
     An entry hidden behind an open transaction is not "no entry": only an end-of-partition at or
     beyond the high watermark says that everything below it has been seen.
     """
-    first = start if start > 0 else OFFSET_BEGINNING
-    consumer.assign([TopicPartition(place.topic, place.partition, first)])
+    # A plain number: the name "beginning" costs librdkafka a look-up and half a second.
+    consumer.assign([TopicPartition(place.topic, place.partition, start)])
     last = None
     while not budget.spent():
         message = consumer.poll(min(1.0, budget.left_s()))
@@ -133,15 +128,13 @@ def _last_between(
             if offset + 1 >= high:
                 return last
         elif problem is None:
-            raise LaneError(f"ledger {place.topic}-{place.partition}@{offset} has no value")
+            raise LaneError(f"ledger {_named(place)}@{offset} has no value")
         elif problem.code() == KafkaError._PARTITION_EOF:
             if offset >= high:
                 return last
         elif not problem.retriable() and problem.fatal():
-            raise LaneError(
-                f"ledger {place.topic}-{place.partition} cannot be read: {problem.str()}"
-            )
+            raise LaneError(f"ledger {_named(place)} cannot be read: {problem.str()}")
     raise LaneError(
-        f"ledger {place.topic}-{place.partition} was not stable up to offset {high} after"
+        f"ledger {_named(place)} was not stable up to offset {high} after"
         f" {READ_S_MAX:.0f} s; an open transaction holds it"
     )

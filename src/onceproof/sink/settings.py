@@ -42,15 +42,16 @@ class Settings:
             "acks": "all",
         }
 
-    def reader(self) -> dict[str, Any]:
+    def reader(self, isolation_level: str) -> dict[str, Any]:
         shared = {name: value for name, value in self.client.items() if _for_readers(name)}
         return {
             **shared,
             "group.id": f"{self.sink_id}-ledger-reader",  # never joined: partitions are assigned
             "enable.auto.commit": False,
-            "isolation.level": "read_committed",
+            "isolation.level": isolation_level,
             "enable.partition.eof": True,
             "fetch.wait.max.ms": 20,
+            "auto.offset.reset": "earliest",  # the log may be cleaned under us: never skip
         }
 
     def admin(self) -> dict[str, Any]:

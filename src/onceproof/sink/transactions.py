@@ -32,6 +32,10 @@ class Transaction:
         self._failed: KafkaError | None = None
         # librdkafka prints each refused connection to stderr unless it is given a logger.
         self._producer = Producer(configuration, logger=_log)
+        # Without a connection init_transactions waits for a timer of half a second; this makes one.
+        self._patiently(
+            lambda left: self._producer.list_topics(timeout=left), INIT_S_MAX, "connect"
+        )
         self._patiently(self._producer.init_transactions, INIT_S_MAX, "init_transactions")
 
     def begin(self) -> None:

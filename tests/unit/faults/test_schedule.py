@@ -1,4 +1,4 @@
-"""Schedules are data: every moment, action and target a scenario may write, and those it may not."""
+"""Schedules are data: each moment, action and target a scenario may write, and those it may not."""
 
 import re
 

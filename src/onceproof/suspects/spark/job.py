@@ -125,7 +125,15 @@ def _with_our_sink(writer: "DataStreamWriter", settings: dict[str, str]) -> "Dat
 
     def write(batch: "DataFrame", batch_id: int) -> None:
         sink(_in_order(batch), batch_id)
-        _say("committed", batch=batch_id, rows=sum(lane.rows for lane in sink.last_reports))
+        lanes = sink.last_reports
+        _say(
+            "committed",
+            batch=batch_id,
+            rows=sum(lane.rows for lane in lanes),
+            fence_ms_max=round(max(lane.fence_ms for lane in lanes)),
+            read_ms_max=round(max(lane.read_ms for lane in lanes)),
+            commit_ms_max=round(max(lane.commit_ms for lane in lanes)),
+        )
 
     return writer.foreachBatch(write)
 
