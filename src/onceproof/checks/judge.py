@@ -6,6 +6,7 @@ names ──▶ applies? ──▶ find ──▶ at most WITNESSES_MAX rows by 
 """
 
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,8 @@ from onceproof.checks.check import Check
 from onceproof.history.finding import WITNESSES_MAX, Finding, Witness
 
 REASON_LENGTH_MAX = 500
+# Most of a small check is Spark's planning, on one thread each: together they fill the cores.
+CHECKS_AT_ONCE = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,20 +31,27 @@ class Judgement:
 
 def judge(case: Case, names: Iterable[str]) -> Judgement:
     """Carry out the named checks, in that order."""
-    findings: list[Finding] = []
-    unknown: dict[str, str] = {}
-    off: list[str] = []
-    for check in [check_named(name) for name in names]:
-        if not check.applies(case):
-            off.append(check.name)
-            continue
-        try:
-            finding = examine(case, check)
-        except Exception as crash:  # noqa: BLE001 - a check that crashed is "unknown", not the end
-            unknown[check.name] = _first_line(crash)
-        else:
-            findings += [finding] if finding else []
-    return Judgement(findings=tuple(findings), unknown=unknown, off=tuple(off))
+    checks = [check_named(name) for name in names]
+    fitting = [check for check in checks if check.applies(case)]
+    with ThreadPoolExecutor(max_workers=CHECKS_AT_ONCE) as pool:
+        answers = list(pool.map(lambda check: _answer(case, check), fitting))
+    return Judgement(
+        findings=tuple(answer for answer in answers if isinstance(answer, Finding)),
+        unknown={
+            check.name: answer
+            for check, answer in zip(fitting, answers, strict=True)
+            if isinstance(answer, str)
+        },
+        off=tuple(check.name for check in checks if check not in fitting),
+    )
+
+
+def _answer(case: Case, check: Check) -> Finding | str | None:
+    """A finding, nothing, or why the check could not tell."""
+    try:
+        return examine(case, check)
+    except Exception as crash:  # noqa: BLE001 - a check that crashed is "unknown", not the end
+        return _first_line(crash)
 
 
 def examine(case: Case, check: Check) -> Finding | None:

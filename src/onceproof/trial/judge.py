@@ -48,7 +48,7 @@ def judge_run(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) 
     history = directory.history
     records = spark.read.parquet(str(history / "input")).cache()
     output = spark.read.parquet(str(history / "output")).cache()
-    batches = spark.read.parquet(str(history / "batches")).cache()
+    batches = _batches(spark, directory)
     workload = workload_named(facts.workload)
     expected = workload.expected(records).cache()
     observed = workload.observed(output).cache()
@@ -72,14 +72,20 @@ def judge_run(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) 
             counts={
                 "input": sum(inputs.values()),
                 "output_committed": sum(outputs.values()),
-                **_outcomes(batches),
+                **({} if batches is None else _outcomes(batches)),
             },
             input_by_partition=inputs,
             output_by_partition=outputs,
         )
     finally:
-        for frame in (records, output, batches, expected, observed):
+        for frame in (records, output, expected, observed):
             frame.unpersist()
+
+
+def _batches(spark: "SparkSession", directory: RunDirectory) -> "DataFrame | None":
+    """The log batch by batch; it is read once, in the end."""
+    stored = directory.history / "batches"
+    return spark.read.parquet(str(stored)) if stored.exists() else None
 
 
 def _positions(spark: "SparkSession", directory: RunDirectory) -> "DataFrame | None":

@@ -17,13 +17,15 @@ from onceproof.trial.stage import Stage
 POSITIONS_FILE = "positions.json"
 
 
-def read_back(stage: Stage, position: dict[int, int] | None) -> None:
+def read_back(stage: Stage, position: dict[int, int] | None, *, whole_log: bool) -> None:
     """`position` was read before the call: a record passed in between would look lost."""
     options = {"kafka.bootstrap.servers": stage.cluster.bootstrap("judge")}
-    for name, topic in (("input", stage.input_topic), ("output", stage.output_topic)):
+    # The output first: all that is in it then has its input in what is read after.
+    for name, topic in (("output", stage.output_topic), ("input", stage.input_topic)):
         records = read_topic(stage.spark, topic, options)
         records.write.mode("overwrite").parquet(str(stage.directory.history / name))
-    _write_batches(stage)
+    if whole_log:
+        _write_batches(stage)
     save_positions(stage.directory, position)
 
 

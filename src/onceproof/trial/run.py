@@ -14,6 +14,7 @@ from onceproof.history.verdict import TrialResult
 from onceproof.machine import check_machine
 from onceproof.report.write import write_reports
 from onceproof.trial.about import versions, write_run_json
+from onceproof.trial.between import BetweenJudge
 from onceproof.trial.crosscheck import disagreements
 from onceproof.trial.decide import Evidence, decide
 from onceproof.trial.drain import DrainEnd, catch_up, settle
@@ -79,25 +80,26 @@ def run_trial(
 def _conduct(stage: Stage, course: Course) -> None:
     """Iterations of feed, fault, drain, judge; the last judgement, on a settled output, counts."""
     scenario = stage.plan.scenario
-    wanted = scenario.live if scenario.live is not None else scenario.iterations > 1
-    live = start_live_validator(stage) if wanted else None
+    live = start_live_validator(stage) if scenario.watches_live() else None
     watch = Watch(stage, lambda: live is not None and live.finding() is not None)
     watch.sample()
     end = DrainEnd.SLOW
+    between = BetweenJudge(stage, _facts(stage.plan, settled=True))
     try:
         stage.start_instances()
-        for number, (from_index, to_index) in enumerate(stage.plan.slices(), start=1):
-            end = _iterate(stage, watch, course, number, (from_index, to_index))
-            if end is not DrainEnd.CAUGHT_UP:
+        for number, bounds in enumerate(stage.plan.slices(), start=1):
+            end = _iterate(stage, watch, course, number, bounds)
+            if end is not DrainEnd.CAUGHT_UP or between.is_broken():
                 break
-            if number < scenario.iterations and _is_broken(stage, watch, course):
-                break
+            if number < scenario.iterations:
+                between.start(number, watch.position())
     except SuspectDied:
         course.ended_early = True  # the check `died` tells it from the events
     except EarlyFinding:
         course.ended_early = True
         stage.events.write("note", "live validator", text="found something: the loop stops here")
     finally:
+        between.is_broken()
         if live is not None:
             _end_live(stage, live)
     watch = Watch(stage)
@@ -132,27 +134,13 @@ def _iterate(
     return end
 
 
-def _is_broken(stage: Stage, watch: Watch, course: Course) -> bool:
-    """Judge in between, while the suspect idles: a long loop stops at the first finding."""
-    stage.events.write("phase", "judge")
-    position = watch.position()
-    read_back(stage, position)
-    judged = judge_run(stage.spark, stage.directory, _facts(stage.plan, settled=True))
-    course.judged = judged
-    found = judged.judgement.findings
-    stage.events.write(
-        "note", "judge", text=f"iteration {course.iterations}: {len(found)} findings"
-    )
-    return bool(found)
-
-
 def _judge_in_the_end(stage: Stage, watch: Watch, course: Course, end: DrainEnd) -> None:
     position = watch.position()
     stage.events.write("phase", "judge")
     stage.stop_instances()
     settled = settle(stage, watch)
     facts = _facts(stage.plan, settled=settled and end is not DrainEnd.SLOW)
-    read_back(stage, position)
+    read_back(stage, position, whole_log=True)
     course.judged = judge_run(stage.spark, stage.directory, facts)
     course.no_truth += course.judged.input_flaws
     course.no_truth += disagreements(stage, course.judged)

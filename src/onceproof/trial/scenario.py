@@ -12,6 +12,7 @@ from onceproof.faults.schedule import Step, parse_schedule
 
 DIRECTORY = Path(onceproof.scenarios.__file__).parent
 DEFAULT = "chaos_loop"
+LIVE_FROM_ITERATIONS = 5
 
 
 class Scenario(BaseModel):
@@ -40,8 +41,12 @@ class Scenario(BaseModel):
     settings: dict[str, str] = Field(default_factory=dict)
     broker_properties: dict[str, str] = Field(default_factory=dict)
     checks: tuple[str, ...] = ()  # none: all
-    live: bool | None = None  # watch the output while it is written; by default in loops
+    live: bool | None = None  # watch the output while it is written; by default in long loops
     faults: tuple[dict[str, Any], ...] = ()
+
+    def watches_live(self) -> bool:
+        """A short loop is judged often enough; the live validator takes its share of the cores."""
+        return self.live if self.live is not None else self.iterations > LIVE_FROM_ITERATIONS
 
     def pace(self) -> float | None:
         """Records per second; None: as fast as they can be written."""
@@ -64,6 +69,7 @@ SETTABLE = (
     "transaction_timeout_ms",
     "stuck_after_s",
     "drain_s",
+    "live",
 )
 
 
