@@ -1,6 +1,7 @@
 """One instance of a suspect: started, killed, paused, restarted, and watched for what it says."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from onceproof.deadline import Deadline
@@ -68,8 +69,11 @@ class Instance:
         self._note_end(asked=True)
         return clean
 
-    def pause(self) -> None:
-        self._running().pause()
+    def family_pids(self) -> list[int]:
+        return [process.pid for process in self._running().family()]
+
+    def pause(self, first: Iterable[int] = ()) -> None:
+        self._running().pause(first)
 
     def resume(self) -> None:
         self._running().resume()

@@ -17,7 +17,8 @@ from onceproof.suspects.instance import Instance
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
 
-TURN_S = 0.002
+GLANCE_S = 0.25
+TURN_S = 0.001
 # What the stopped instance had already sent arrives within this.
 SETTLE_S = 0.05
 
@@ -36,26 +37,30 @@ class Aim:
 
         `is_over`: no output will come any more, so that there is nothing to wait for.
         """
-        held: list[str] = []
-
-        def stands_in_it() -> bool:
-            if not self._evidence():
-                if is_over():
-                    raise FaultError(f"{instance.name} had processed everything already")
-                return False
-            instance.pause()
-            pause(SETTLE_S)
-            evidence = self._evidence()
+        while True:
+            self._watch.turn()
+            family = instance.family_pids()
+            evidence = self._look_closely(instance, family)
             if evidence:
-                held.append(evidence)
-                return True
-            instance.resume()
-            return False
+                return evidence
+            if is_over():
+                raise FaultError(f"{instance.name} had processed everything already")
+            if deadline.expired():
+                raise FaultError(f"{instance.name} was never seen writing output")
 
-        self._watch.until(
-            stands_in_it, deadline, f"{instance.name} was never seen writing output", TURN_S
-        )
-        return held[0]
+    def _look_closely(self, instance: Instance, family: list[int]) -> str:
+        """For a short while do nothing but look: one may be open for milliseconds only."""
+        glance = Deadline(GLANCE_S)
+        while not glance.expired():
+            if self._evidence():
+                instance.pause(family)
+                pause(SETTLE_S)
+                evidence = self._evidence()
+                if evidence:
+                    return evidence
+                instance.resume()
+            pause(TURN_S)
+        return ""
 
     def _evidence(self) -> str:
         """What shows that output is being written right now; nothing if it is not."""

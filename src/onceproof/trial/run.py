@@ -135,10 +135,10 @@ def _iterate(
 
 
 def _judge_in_the_end(stage: Stage, watch: Watch, course: Course, end: DrainEnd) -> None:
-    position = watch.position()
     stage.events.write("phase", "judge")
     stage.stop_instances()
     settled = settle(stage, watch)
+    position = watch.position()
     facts = _facts(stage.plan, settled=settled and end is not DrainEnd.SLOW)
     read_back(stage, position, whole_log=True)
     course.judged = judge_run(stage.spark, stage.directory, facts)
