@@ -1,4 +1,4 @@
-"""Ten seeds of the crash loop: our sink holds every time, Spark's own is convicted. The long one."""
+"""Ten seeds of the crash loop: our sink holds each time, Spark's own is convicted. The long one."""
 
 from collections.abc import Iterator
 from pathlib import Path
