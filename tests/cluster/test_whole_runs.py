@@ -70,7 +70,8 @@ def test_sparks_own_sink_is_broken_with_witnesses_and_exit_code_1(tmp_path: Path
     assert [finding["anomaly"] for finding in verdict["findings"]] == ["duplicated"]
     witness = verdict["findings"][0]["witnesses"][0]
     assert {"topic", "partition", "offset", "key"} <= set(witness)
-    assert witness["sentence"].endswith("duplicated.")
+    assert "duplicated. It was written " in witness["sentence"]
+    assert "after kill(instance 0)" in witness["sentence"]
 
 
 def started(runs: Path) -> bool:

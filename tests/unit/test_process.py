@@ -74,12 +74,14 @@ def test_nothing_is_left_when_the_owner_is_killed(tmp_path: Path, number: int) -
         print(child._mark, stopped._mark, flush=True)
         wait_until(lambda: False, Deadline(60), "nobody killed us")
     """)
-    owner = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert owner.stdout is not None
-    marks = owner.stdout.readline().split()
-    assert len(marks) == 2
-    os.kill(owner.pid, number)
-    owner.wait(timeout=10)
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        marks = owner.stdout.readline().split()
+        assert len(marks) == 2
+        os.kill(owner.pid, number)
+        owner.wait(timeout=10)
 
     def all_gone() -> bool:
         return not any(

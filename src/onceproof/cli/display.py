@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from onceproof.trial.plan import Plan
 
 PROGRESS_LINE_EVERY_S = 10.0
+FETCH_LINE_EVERY_S = 1.0
 WITNESSES_SHOWN = 3
+BAR_WIDTH = 30
 RED, GREEN, YELLOW, PLAIN = "\033[1;31m", "\033[1;32m", "\033[1;33m", "\033[0m"
 COLOURS = {Verdict.HELD: GREEN, Verdict.BROKEN: RED, Verdict.UNKNOWN: YELLOW}
 
@@ -25,10 +27,11 @@ class Picture:
 
     def __init__(self, plan: "Plan") -> None:
         self._plan = plan
-        self.phase = "start"
+        self.phase = "fetch"
         self.iteration = 0
         self.in_force: dict[str, str] = {}
         self.progress: dict[str, str] = {}
+        self.fetching = ""
         self.at_s = 0.0
 
     def take(self, event: Event) -> None:
@@ -39,12 +42,16 @@ class Picture:
             self.iteration = int(event.subject)
         elif event.kind == "progress":
             self.progress = dict(event.detail)
+        elif event.kind == "fetch":
+            self.fetching = bar(event)
         elif event.kind == "fault" and event.detail["applied"] == "true":
             self.in_force[event.subject] = event.detail["action"]
         elif event.kind == "healed":
             self.in_force.pop(event.subject, None)
 
     def line(self) -> str:
+        if self.phase == "fetch":
+            return self.fetching
         progress = self.progress
         total = self._plan.input.records
         parts = [f"{self.at_s:6.1f} s", f"{self.phase:5}"]
@@ -58,6 +65,14 @@ class Picture:
         for target, action in self.in_force.items():
             parts.append(f"[{action} {target}]")
         return " · ".join(parts)
+
+
+def bar(event: Event) -> str:
+    """How much of a set of jars is there: `fetching kafka-4.3.1 [######----] 27/45 MB`."""
+    done, total = (int(event.detail[name]) for name in ("done_bytes", "total_bytes"))
+    filled = BAR_WIDTH * done // max(total, 1)
+    drawn = "#" * filled + "-" * (BAR_WIDTH - filled)
+    return f"fetching {event.subject} [{drawn}] {done / 1e6:.0f}/{total / 1e6:.0f} MB"
 
 
 def told(event: Event) -> str | None:
@@ -102,11 +117,16 @@ def _plain(picture: Picture) -> Callable[[Event], None]:
         line = told(event)
         if line is not None:
             say_error(f"{event.at_s:6.1f} s  {line}")
-        elif event.kind == "progress" and event.at_s - last >= PROGRESS_LINE_EVERY_S:
+        elif event.kind in ("progress", "fetch") and _is_due(event, last):
             last = event.at_s
             say_error(picture.line())
 
     return listener
+
+
+def _is_due(event: Event, last: float) -> bool:
+    every = FETCH_LINE_EVERY_S if event.kind == "fetch" else PROGRESS_LINE_EVERY_S
+    return event.at_s - last >= every
 
 
 @contextlib.contextmanager

@@ -6,13 +6,14 @@ goes on.
 `detail` holds text only, so that the whole log is one flat Spark table (see schemas.EVENTS).
 
 kinds
+    fetch     subject = a set of jars; done_bytes, total_bytes
     phase     subject = the phase that begins: start, feed, fault, drain, judge
     progress  input, output, position, remaining (whole numbers as text): a sample of the run
     started   subject = instance N; pid
     exited    subject = instance N; code, asked ("true" where we ended it ourselves), log
     fault     subject = target; action, applied, evidence
     healed    subject = target; action
-    batch     what a suspect said of itself (its JSON lines)
+    said      what a suspect said of itself (its JSON lines)
     iteration subject = its number
     note      anything a reader of the run should know
 """
@@ -55,6 +56,7 @@ class EventLog:
         self._file = path.open("a", encoding="utf-8")
         self._lock = threading.Lock()
         self._started = time.monotonic()
+        self.began_at = time.time()  # to place records, whose timestamps are wall-clock
         self._listener = listener
 
     def now_s(self) -> float:

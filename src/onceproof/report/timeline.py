@@ -22,7 +22,7 @@ CURVE_POINTS_MAX = 400
 CURVES = {
     "input": "input records fed",
     "position": "input records processed",
-    "output": "output records",
+    "output": "output log (offsets)",
 }
 PROCESS_NAME = re.compile(r"(instance|broker) \d+")
 # What a fault in force makes of its target; any other action merely disturbs it.

@@ -9,7 +9,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import onceproof
-from onceproof.cluster.jvm import broker_software
 from onceproof.history.run_directory import RunDirectory
 from onceproof.jars.lock import committed_lock
 from onceproof.jars.spark_jvm import CONNECTOR_SET
@@ -24,7 +23,7 @@ def versions(plan: Plan) -> dict[str, str]:
     own_brokers = plan.bootstrap_server is None
     return {
         "onceproof": onceproof.__version__,
-        "kafka": broker_software(plan.scenario.kafka).version if own_brokers else "not ours",
+        "kafka": plan.scenario.kafka if own_brokers else "not ours",
         **{name: _installed(name) for name in PACKAGES},
         "spark connector": _connector(),
         "java": find_java().version,

@@ -105,8 +105,8 @@ def _outcomes(batches: "DataFrame") -> dict[str, int]:
         "coalesce(sum(records) FILTER (WHERE outcome = 'ABORTED'), 0) AS output_aborted",
         "coalesce(sum(records) FILTER (WHERE outcome = 'UNKNOWN'), 0) AS output_open",
         "count(DISTINCT producer_id, epoch, marker_offset, partition)"
-        " FILTER (WHERE outcome = 'COMMITTED') AS committed_on_partitions",
+        " FILTER (WHERE outcome = 'COMMITTED') AS transaction_parts_committed",
         "count(DISTINCT producer_id, epoch, marker_offset, partition)"
-        " FILTER (WHERE outcome = 'ABORTED') AS aborted_on_partitions",
+        " FILTER (WHERE outcome = 'ABORTED') AS transaction_parts_aborted",
     ).first()
     return {} if counted is None else {name: int(n) for name, n in counted.asDict().items()}

@@ -9,9 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from onceproof.cluster.jvm import broker_software
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.schedule import Step
+from onceproof.jars import kafka_versions
 from onceproof.suspects.catalog import find_suspect
 from onceproof.suspects.suspect import Suspect
 from onceproof.trial.scenario import DEFAULT, SETTABLE, Scenario, load_scenario, make_scenario
@@ -71,7 +71,8 @@ def make_plan(request: Request) -> Plan:
     workload = workload_named(scenario.workload)
     if workload.name not in suspect.workloads:
         raise unknown_name(f"workload of {suspect.name}", workload.name, suspect.workloads)
-    broker_software(scenario.kafka)  # an unknown version is refused before anything starts
+    if scenario.kafka not in kafka_versions():
+        raise unknown_name("Kafka version", scenario.kafka, kafka_versions())
     if scenario.iterations > scenario.records:
         raise UsageError(
             f"{scenario.iterations} iterations need at least as many records;"

@@ -9,12 +9,14 @@ from onceproof.checks.catalog import CHECKS
 from onceproof.errors import OnceproofError
 from onceproof.history.event import Event, EventLog
 from onceproof.history.fault_record import FaultRecord
+from onceproof.history.finding import Finding
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult
 from onceproof.machine import check_machine
 from onceproof.report.write import write_reports
 from onceproof.trial.about import versions, write_run_json
 from onceproof.trial.between import BetweenJudge
+from onceproof.trial.context import with_faults
 from onceproof.trial.crosscheck import disagreements
 from onceproof.trial.decide import Evidence, decide
 from onceproof.trial.drain import DrainEnd, catch_up, settle
@@ -22,6 +24,7 @@ from onceproof.trial.feed import Feed
 from onceproof.trial.judge import CaseFacts, Judged, judge_run
 from onceproof.trial.live import start_live_validator
 from onceproof.trial.plan import Plan
+from onceproof.trial.provision import provision
 from onceproof.trial.readback import read_back
 from onceproof.trial.spark import JudgeSpark
 from onceproof.trial.stage import Stage
@@ -43,6 +46,7 @@ class Course:
     fed_expected: int = 0
     ended_early: bool = False
     judged: Judged | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 def run_trial(
@@ -62,6 +66,7 @@ def run_trial(
     write_run_json(directory, plan, _facts(plan, settled=True), started)
     course = Course()
     try:
+        provision(plan, events)
         with Stage(plan, directory, events, spark) as stage:
             stage.open()
             try:
@@ -144,6 +149,7 @@ def _judge_in_the_end(stage: Stage, watch: Watch, course: Course, end: DrainEnd)
     course.judged = judge_run(stage.spark, stage.directory, facts)
     course.no_truth += course.judged.input_flaws
     course.no_truth += disagreements(stage, course.judged)
+    course.findings = with_faults(stage, course.judged.judgement.findings, course.faults)
     course.doubts += _doubts(course, end, settled=settled)
 
 
@@ -172,10 +178,9 @@ def _facts(plan: Plan, *, settled: bool) -> CaseFacts:
 def _result(plan: Plan, course: Course, duration_s: float) -> TrialResult:
     judged = course.judged
     counts = judged.counts if judged else {}
-    findings = judged.judgement.findings if judged else ()
     verdict, reasons = decide(
         Evidence(
-            findings=findings,
+            findings=course.findings,
             faults=course.faults,
             faults_scheduled=len(plan.schedule) * plan.scenario.iterations,
             fed=counts.get("input", 0),
@@ -193,7 +198,7 @@ def _result(plan: Plan, course: Course, duration_s: float) -> TrialResult:
         verdict=verdict,
         reasons=reasons,
         counts=counts,
-        findings=findings,
+        findings=course.findings,
         faults=tuple(course.faults),
         versions=versions(plan),
         duration_s=duration_s,

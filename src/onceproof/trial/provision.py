@@ -1,0 +1,26 @@
+"""Fetches the jars a run needs before anything starts, so that it can be seen what is waited for."""
+
+from onceproof import jars
+from onceproof.cluster.jvm import JAR_SET_PREFIX
+from onceproof.deadline import Deadline
+from onceproof.history.event import EventLog
+from onceproof.jars.spark_jvm import CONNECTOR_SET
+from onceproof.trial.plan import Plan
+
+TELL_EVERY_S = 0.2
+
+
+def provision(plan: Plan, events: EventLog) -> None:
+    """All jars in the cache; those that are missing come over the network, told as `fetch` events."""
+    own_brokers = plan.bootstrap_server is None
+    sets = [CONNECTOR_SET, *([JAR_SET_PREFIX + plan.scenario.kafka] if own_brokers else [])]
+    for name in sets:
+        quiet = Deadline(0)
+
+        def tell(done: int, total: int, name: str = name) -> None:
+            nonlocal quiet
+            if quiet.expired() or done == total:
+                quiet = Deadline(TELL_EVERY_S)
+                events.write("fetch", name, done_bytes=done, total_bytes=total)
+
+        jars.classpath(name, tell)
