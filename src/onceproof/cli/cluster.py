@@ -8,7 +8,6 @@ from onceproof.cli.printing import say, say_error, say_json
 from onceproof.errors import UsageError
 
 app = typer.Typer(help="A cluster to play with.", no_args_is_help=True, rich_markup_mode=None)
-STATE_FILE = "cluster.json"
 DIRECTORY = typer.Option(Path("runs/cluster"), help="Where the cluster lives.")
 
 
@@ -25,7 +24,7 @@ def up(
     from onceproof.cluster.local import LocalCluster
     from onceproof.machine import check_machine
 
-    state_file = directory / STATE_FILE
+    state_file = directory / keep.STATE_FILE
     if state_file.exists() and keep.load(state_file).running():
         raise UsageError(f"a cluster runs in {directory} already; see onceproof cluster status")
     if directory.exists():
@@ -76,6 +75,8 @@ def down(directory: Path = DIRECTORY) -> int:
 
 
 def _state_file(directory: Path) -> Path:
+    from onceproof.cluster.keep import STATE_FILE
+
     state_file = directory / STATE_FILE
     if not state_file.exists():
         raise UsageError(f"no cluster in {directory}; start one with onceproof cluster up")

@@ -18,6 +18,7 @@ from onceproof.cluster.settings import LISTENERS
 from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import ClusterError, unknown_name
 
+STATE_FILE = "cluster.json"
 END_S_MAX = 20.0
 
 

@@ -8,7 +8,7 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.suspects.suspect import PositionHome, Suspect
 
 _SPARK_JOB = (sys.executable, "-m", "onceproof.suspects.spark.job")
-_SPARK_SETTINGS = {"lanes": "2", "max_offsets_per_trigger": "400", "parallelism": "2"}
+_SPARK_SETTINGS = {"lanes": "2", "max_offsets_per_trigger": "auto", "parallelism": "2"}
 
 SUSPECTS: dict[str, Suspect] = {
     suspect.name: suspect
@@ -21,6 +21,7 @@ SUSPECTS: dict[str, Suspect] = {
             transactional=True,
             settings=_SPARK_SETTINGS,
             spark=True,
+            instances_max=1,
         ),
         Suspect(
             name="spark_builtin_sink",
@@ -30,6 +31,7 @@ SUSPECTS: dict[str, Suspect] = {
             transactional=False,
             settings=_SPARK_SETTINGS,
             spark=True,
+            instances_max=1,
         ),
         Suspect(
             name="command",

@@ -27,3 +27,4 @@ class Suspect:
     # command).
     settings: Mapping[str, str] | None = field(default_factory=dict)
     spark: bool = False  # needs Spark's jars
+    instances_max: int = 16  # a Spark query is one instance: its checkpoint has one owner

@@ -16,6 +16,7 @@ from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
 
 SETTLE_MARGIN_S = 15.0
+RECORDS_PER_SECOND_MIN = 5_000  # what a suspect is expected to manage on a large input
 
 
 class DrainEnd(StrEnum):
@@ -28,7 +29,7 @@ class DrainEnd(StrEnum):
 def catch_up(stage: Stage, watch: Watch, feed: Feed) -> DrainEnd:
     """Wait for the feed and then for the suspect, as long as anything moves."""
     scenario = stage.plan.scenario
-    budget = Deadline(scenario.drain_s)
+    budget = Deadline(scenario.drain_s + feed.records / RECORDS_PER_SECOND_MIN)
     seen = (-1, -1)
     quiet = Deadline(scenario.stuck_after_s)
 

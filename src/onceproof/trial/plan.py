@@ -20,6 +20,8 @@ from onceproof.workloads.input_plan import InputPlan
 
 SEED_DEFAULT = 1
 BROKER_PREFIX = "broker."
+BATCH_RECORDS_MIN = 400
+BATCHES_WANTED = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,13 +68,19 @@ def make_plan(request: Request) -> Plan:
     suspect = find_suspect(name, request.command)
     changed, settings = _settings(request.settings, scenario, suspect)
     suspect = _declared(suspect, settings)
-    changed.update(_overrides(request, suspect))
+    changed.update(_overrides(request, scenario, suspect))
     scenario = make_scenario({**scenario.model_dump(), **changed})
+    settings = _sized(settings, scenario)
     workload = workload_named(scenario.workload)
     if workload.name not in suspect.workloads:
         raise unknown_name(f"workload of {suspect.name}", workload.name, suspect.workloads)
     if scenario.kafka not in kafka_versions():
         raise unknown_name("Kafka version", scenario.kafka, kafka_versions())
+    if scenario.instances > suspect.instances_max:
+        raise UsageError(
+            f"{suspect.name} runs as at most {suspect.instances_max} instance(s);"
+            f" got {scenario.instances}"
+        )
     if scenario.iterations > scenario.records:
         raise UsageError(
             f"{scenario.iterations} iterations need at least as many records;"
@@ -95,11 +103,16 @@ def make_plan(request: Request) -> Plan:
     )
 
 
-def _overrides(request: Request, suspect: Suspect) -> dict[str, Any]:
-    """`copy` is what an unknown program is expected to do, unless the user says otherwise."""
+def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[str, Any]:
+    """`copy` is what an unknown program is expected to do, unless the user says otherwise.
+
+    More iterations get more records, so that there is enough in each for its faults to hit.
+    """
+    iterations = request.iterations or scenario.iterations
+    enough = iterations * (scenario.records // scenario.iterations)
     given = {
         "workload": request.workload or ("copy" if suspect.name == "command" else None),
-        "records": request.records,
+        "records": request.records or max(scenario.records, enough),
         "iterations": request.iterations,
         "kafka": request.kafka,
     }
@@ -128,6 +141,12 @@ def _settings(
             known = [*SETTABLE, *suspect.settings, f"{BROKER_PREFIX}<property>"]
             raise unknown_name("key of --set", key, known)
     return {**changed, "broker_properties": brokers}, own
+
+
+def _sized(settings: dict[str, str], scenario: Scenario) -> dict[str, str]:
+    """ "auto" becomes a batch size that cuts an iteration's input into about sixteen batches."""
+    batch = max(BATCH_RECORDS_MIN, scenario.records // scenario.iterations // BATCHES_WANTED)
+    return {name: str(batch) if value == "auto" else value for name, value in settings.items()}
 
 
 def _declared(suspect: Suspect, settings: dict[str, str]) -> Suspect:

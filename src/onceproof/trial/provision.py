@@ -1,4 +1,4 @@
-"""Fetches the jars a run needs before anything starts, so that it can be seen what is waited for."""
+"""Fetches the jars a run needs before anything starts, so that one sees what is waited for."""
 
 from onceproof import jars
 from onceproof.cluster.jvm import JAR_SET_PREFIX
@@ -11,7 +11,7 @@ TELL_EVERY_S = 0.2
 
 
 def provision(plan: Plan, events: EventLog) -> None:
-    """All jars in the cache; those that are missing come over the network, told as `fetch` events."""
+    """All jars in the cache; those missing come over the network, told as `fetch` events."""
     own_brokers = plan.bootstrap_server is None
     sets = [CONNECTOR_SET, *([JAR_SET_PREFIX + plan.scenario.kafka] if own_brokers else [])]
     for name in sets:

@@ -30,7 +30,8 @@ class Scenario(BaseModel):
     keys: int | None = Field(default=None, ge=1)
     instances: int = Field(default=1, ge=1, le=16)
     iterations: int = Field(default=1, ge=1, le=1000)
-    feed_s: float = Field(default=0.0, ge=0)  # the input is spread over so many seconds; 0: a burst
+    # Each iteration's input is spread over so many seconds; 0: one burst.
+    feed_s: float = Field(default=0.0, ge=0)
     records_per_second: int | None = Field(default=None, ge=1)  # instead of feed_s
     partitions: int = Field(default=4, ge=1, le=256)
     brokers: int = Field(default=3, ge=1, le=3)
@@ -52,7 +53,7 @@ class Scenario(BaseModel):
         """Records per second; None: as fast as they can be written."""
         if self.records_per_second is not None:
             return float(self.records_per_second)
-        return self.records / self.feed_s if self.feed_s else None
+        return self.records / self.iterations / self.feed_s if self.feed_s else None
 
     def schedule(self) -> tuple[Step, ...]:
         return parse_schedule(self.faults)

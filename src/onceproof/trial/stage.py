@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from onceproof.cluster import topics
+from onceproof.cluster import keep, topics
 from onceproof.cluster.broker import Broker
 from onceproof.cluster.client import BrokerClient
 from onceproof.cluster.external import ExternalCluster
@@ -104,6 +104,9 @@ class Stage:
             progress=lambda text: self._note("cluster", text),
         )
         self._note("cluster", f"{scenario.brokers} brokers are up: a transaction was committed")
+        if self.plan.keep_cluster:
+            keep.save(started, self.directory.state / keep.STATE_FILE)
+            self._note("cluster", f"kept; end it: cluster down --directory {self.directory.state}")
         return started
 
     def _ensure_spark(self) -> JudgeSpark:

@@ -10,6 +10,7 @@ from onceproof.faults.victim import Victim
 from onceproof.history.fault_record import FaultRecord
 from onceproof.suspects.instance import Instance
 from onceproof.trial.aim import Aim
+from onceproof.trial.drain import feed_s_max
 from onceproof.trial.feed import Feed
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
@@ -68,7 +69,7 @@ class Striker:
             return
         self._watch.until(
             lambda: self._reached(moment),
-            Deadline(MOMENT_S_MAX),
+            Deadline(MOMENT_S_MAX + feed_s_max(self._stage, self._feed)),
             f"the moment {moment} was not reached",
         )
 

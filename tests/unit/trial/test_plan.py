@@ -31,6 +31,17 @@ def test_iterations_share_the_input_without_gap_or_overlap() -> None:
     assert plan.slices() == [(0, 333), (333, 666), (666, 1000)]
 
 
+def test_a_longer_loop_gets_more_records_unless_it_is_told_how_many() -> None:
+    assert make_plan(Request(iterations=50)).input.records == 50 * (6_400 // 3)
+    assert make_plan(Request(iterations=50, records=1_000)).input.records == 1_000
+
+
+def test_batches_grow_with_the_input_of_an_iteration() -> None:
+    assert make_plan(Request()).settings["max_offsets_per_trigger"] == "400"
+    plan = make_plan(Request(scenario="tc01_normal", records=1_000_000))
+    assert plan.settings["max_offsets_per_trigger"] == "62500"
+
+
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
@@ -42,6 +53,7 @@ def test_iterations_share_the_input_without_gap_or_overlap() -> None:
         (Request(settings=("nope=1",)), "unknown key of --set 'nope'; known: broker.<property>"),
         (Request(settings=("lanes",)), "--set takes key=value; got 'lanes'"),
         (Request(settings=("instances=0",)), "instances: Input should be greater than or equal"),
+        (Request(settings=("instances=2",)), "runs as at most 1 instance(s); got 2"),
         (Request(records=0), "records: Input should be greater than or equal"),
         (Request(records=2, iterations=3), "3 iterations need at least as many records; got 2"),
         (Request(suspect="command"), "suspect 'command' needs --command"),
@@ -66,11 +78,11 @@ def test_a_command_copies_unless_it_is_said_to_do_something_else() -> None:
 
 
 def test_settings_reach_the_suspect_the_brokers_and_the_scenario() -> None:
-    pairs = ("lanes=4", "broker.num.io.threads=2", "instances=2")
+    pairs = ("lanes=4", "broker.num.io.threads=2", "partitions=8")
     plan = make_plan(Request(settings=pairs))
     assert plan.settings["lanes"] == "4"
     assert plan.scenario.broker_properties == {"num.io.threads": "2"}
-    assert plan.scenario.instances == 2
+    assert plan.scenario.partitions == 8
 
 
 def test_the_repeat_command_asks_for_the_same_again() -> None:
