@@ -112,7 +112,7 @@ def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[s
     enough = iterations * (scenario.records // scenario.iterations)
     given = {
         "workload": request.workload or ("copy" if suspect.name == "command" else None),
-        "records": request.records or max(scenario.records, enough),
+        "records": max(scenario.records, enough) if request.records is None else request.records,
         "iterations": request.iterations,
         "kafka": request.kafka,
     }
