@@ -25,13 +25,17 @@ _FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable", "-Xlog
 class SparkJvm:
     classpath: str
     java_options: str
-    archive: Path
     fresh_archive: Path | None  # where this JVM will leave one, if there is none yet
 
     def keep_archive(self) -> None:
-        """After a clean end of the JVM: its archive is the one that later JVMs use."""
-        if self.fresh_archive is not None and self.fresh_archive.exists():
-            self.fresh_archive.replace(self.archive)
+        """After a clean end of the JVM: its archive is the one that later JVMs use.
+
+        Its size goes into its name: half an archive, unlike junk, crashes the JVM that maps it.
+        """
+        fresh = self.fresh_archive
+        if fresh is not None and fresh.exists():
+            stem = fresh.name.partition(".")[0]
+            fresh.replace(fresh.with_name(f"{stem}-{fresh.stat().st_size}.jsa"))
 
 
 def spark_jvm(use: str, progress: jars.Progress | None = None) -> SparkJvm:
@@ -43,10 +47,10 @@ def spark_jvm(use: str, progress: jars.Progress | None = None) -> SparkJvm:
     identity = f"{version('pyspark')} {java.executable} {java.version} {classpath}"
     name = hashlib.sha256(identity.encode()).hexdigest()[:16]
     folder = cache.cache_directory("classdata")
-    archive = folder / f"spark-{use}-{name}.jsa"
+    archive = _whole_archive(folder, f"spark-{use}-{name}")
     fresh = None
     flags = list(_FLAGS)
-    if archive.exists():
+    if archive is not None:
         flags.append(f"-XX:SharedArchiveFile={archive}")
     else:
         folder.mkdir(parents=True, exist_ok=True)
@@ -55,6 +59,16 @@ def spark_jvm(use: str, progress: jars.Progress | None = None) -> SparkJvm:
     return SparkJvm(
         classpath=classpath,
         java_options=" ".join(flags),
-        archive=archive,
         fresh_archive=fresh,
     )
+
+
+def _whole_archive(folder: Path, stem: str) -> Path | None:
+    """The archive of that name whose size is the one in its name; any other is thrown away."""
+    whole = None
+    for path in sorted(folder.glob(f"{stem}-*.jsa")):
+        if path.stem == f"{stem}-{path.stat().st_size}":
+            whole = path
+        else:
+            path.unlink(missing_ok=True)
+    return whole
