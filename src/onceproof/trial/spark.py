@@ -59,6 +59,8 @@ def _configuration(jvm: SparkJvm, scratch: Path) -> list[tuple[str, str]]:
     return [
         ("spark.app.name", "onceproof judge"),
         ("spark.master", "local[2]"),
+        ("spark.driver.host", "127.0.0.1"),
+        ("spark.driver.bindAddress", "127.0.0.1"),
         ("spark.ui.enabled", "false"),
         ("spark.ui.showConsoleProgress", "false"),
         ("spark.driver.memory", "2g"),

@@ -73,6 +73,8 @@ def _session(settings: dict[str, str]) -> "SparkSession":
         SparkSession.builder.appName(os.environ["ONCEPROOF_APP_ID"])
         # A failed task is tried again, as on a cluster; plain local[n] would not.
         .master(f"local[{parallelism},4]")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "1g")
