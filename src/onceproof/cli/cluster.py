@@ -18,8 +18,6 @@ def up(
     directory: Path = DIRECTORY,
 ) -> int:
     """Start brokers and leave them running."""
-    import shutil
-
     from onceproof.cluster import keep
     from onceproof.cluster.local import LocalCluster
     from onceproof.machine import check_machine
@@ -27,9 +25,10 @@ def up(
     state_file = directory / keep.STATE_FILE
     if state_file.exists() and keep.load(state_file).running():
         raise UsageError(f"a cluster runs in {directory} already; see onceproof cluster status")
-    if directory.exists():
-        shutil.rmtree(directory)
-    directory.mkdir(parents=True)
+    if directory.is_dir() and any(directory.iterdir()) and not state_file.exists():
+        raise UsageError(f"{directory} is not empty and holds no cluster; choose another directory")
+    _clear(directory)
+    directory.mkdir(parents=True, exist_ok=True)
     check_machine(directory)
     cluster = LocalCluster.start(
         kafka,
@@ -64,14 +63,23 @@ def status(
 @app.command()
 def down(directory: Path = DIRECTORY) -> int:
     """End the brokers and remove their data."""
-    import shutil
-
     from onceproof.cluster import keep
 
     keep.load(_state_file(directory)).stop()
-    shutil.rmtree(directory)
+    _clear(directory)
     say("the cluster is down")
     return 0
+
+
+def _clear(directory: Path) -> None:
+    """Remove what `up` made there, and nothing else."""
+    import shutil
+
+    from onceproof.cluster.keep import STATE_FILE
+
+    for folder in ("brokers", "logs"):
+        shutil.rmtree(directory / folder, ignore_errors=True)
+    (directory / STATE_FILE).unlink(missing_ok=True)
 
 
 def _state_file(directory: Path) -> Path:

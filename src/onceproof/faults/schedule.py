@@ -11,7 +11,7 @@ Steps of a schedule are carried out one after the other, so none ever hides anot
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -23,7 +23,7 @@ FIELDS = {"action", "target", "at", "aim", "heal_after_s"}
 _AT = re.compile(
     r"^(?:(?P<percent>\d{1,3})\s*%|(?P<seconds>\d+(?:\.\d+)?)\s*s|(?P<word>recovery))$"
 )
-_NUMBERED = re.compile(r"^(instance|broker):\d+$")
+_NUMBERED = re.compile(r"^(instance:\d+|broker:[1-3])$")
 
 
 class Aim(StrEnum):
@@ -75,13 +75,16 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
     aim = str(entry.get("aim", Aim.AT_ONCE))
     if aim not in set(Aim):
         raise unknown_name("aim", aim, set(Aim))
+    target = _parse_target(entry["target"])
+    if aim == Aim.MID_OUTPUT and not target.startswith("instance:"):
+        raise UsageError(f"aim {aim!r} is for instances: they write output; got target {target!r}")
     return [
         Step(
             actions=actions,
-            target=_parse_target(entry["target"]),
+            target=target,
             at=parse_moment(at),
             aim=Aim(aim),
-            heal_after_s=float(entry.get("heal_after_s", 0.0)),
+            heal_after_s=_seconds(entry.get("heal_after_s", 0.0)),
         )
         for at in _texts(entry["at"])
     ]
@@ -91,18 +94,31 @@ def parse_moment(text: str) -> Moment:
     found = _AT.match(text)
     if found is None:
         raise UsageError(f'a fault\'s `at` must be "30%", "5 s" or "recovery"; got {text!r}')
-    if found["percent"] is not None:
+    if found["percent"] is not None and int(found["percent"]) <= 100:
         return Moment(progress=int(found["percent"]) / 100)
     if found["seconds"] is not None:
         return Moment(seconds=float(found["seconds"]))
-    return Moment(recovery=True)
+    if found["word"] is not None:
+        return Moment(recovery=True)
+    raise UsageError(f"a fault's `at` must be at most 100%; got {text!r}")
 
 
-def _parse_target(text: str) -> str:
+def _parse_target(value: object) -> str:
+    (text,) = _texts(value) if not isinstance(value, list) else ("",)
     if text not in TARGETS and not _NUMBERED.match(text):
         raise unknown_name("target", text, TARGETS)
     return text
 
 
-def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def _seconds(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise UsageError(f"a fault's `heal_after_s` must be a number of seconds; got {value!r}")
+    return float(value)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    texts = value if isinstance(value, list | tuple) else [value]
+    for text in texts:
+        if not isinstance(text, str):
+            raise UsageError(f"a fault's action, target and at are texts; got {text!r}")
+    return tuple(texts)

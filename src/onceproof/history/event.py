@@ -62,11 +62,11 @@ class EventLog:
     def now_s(self) -> float:
         return time.monotonic() - self._started
 
-    def write(self, kind: str, subject: str = "", **detail: object) -> Event:
+    def write(self, kind: str, subject: str = "", /, **detail: object) -> Event:
         text = {name: _as_text(value) for name, value in detail.items()}
         event = Event(at_s=self.now_s(), kind=kind, subject=subject, detail=text)
         with self._lock:
-            self._file.write(json.dumps(event.to_json(), ensure_ascii=False) + "\n")
+            self._file.write(json.dumps(event.to_json()) + "\n")
             self._file.flush()
         if self._listener is not None:
             self._listener(event)

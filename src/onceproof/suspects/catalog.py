@@ -53,7 +53,10 @@ def find_suspect(name: str, command: str | None = None) -> Suspect:
         if command is not None:
             raise UsageError(f"--command goes with the suspect 'command'; got suspect {name!r}")
         return suspect
-    words = shlex.split(command or "")
+    try:
+        words = shlex.split(command or "")
+    except ValueError as error:
+        raise UsageError(f"--command {command!r} cannot be read: {error}") from error
     if not words:
         raise UsageError("suspect 'command' needs --command \"…\": the program to put on trial")
     return replace(suspect, argv=tuple(words))

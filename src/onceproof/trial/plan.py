@@ -22,6 +22,7 @@ SEED_DEFAULT = 1
 BROKER_PREFIX = "broker."
 BATCH_RECORDS_MIN = 400
 BATCHES_WANTED = 16
+WHOLE_NUMBERS = {"lanes", "max_offsets_per_trigger", "parallelism"}  # of the Spark suspects
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +71,8 @@ def make_plan(request: Request) -> Plan:
     suspect = _declared(suspect, settings)
     changed.update(_overrides(request, scenario, suspect))
     scenario = make_scenario({**scenario.model_dump(), **changed})
-    settings = _sized(settings, scenario)
+    if suspect.spark:
+        settings = _sized(settings, scenario)
     workload = workload_named(scenario.workload)
     if workload.name not in suspect.workloads:
         raise unknown_name(f"workload of {suspect.name}", workload.name, suspect.workloads)
@@ -146,7 +148,11 @@ def _settings(
 def _sized(settings: dict[str, str], scenario: Scenario) -> dict[str, str]:
     """ "auto" becomes a batch size that cuts an iteration's input into about sixteen batches."""
     batch = max(BATCH_RECORDS_MIN, scenario.records // scenario.iterations // BATCHES_WANTED)
-    return {name: str(batch) if value == "auto" else value for name, value in settings.items()}
+    sized = {name: str(batch) if value == "auto" else value for name, value in settings.items()}
+    for name in sorted(WHOLE_NUMBERS & set(sized)):
+        if not sized[name].isdigit() or int(sized[name]) < 1:
+            raise UsageError(f"--set {name} must be a whole number from 1; got {sized[name]!r}")
+    return sized
 
 
 def _declared(suspect: Suspect, settings: dict[str, str]) -> Suspect:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import onceproof.scenarios
+from onceproof.checks.catalog import check_named
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.schedule import Step, parse_schedule
 
@@ -20,7 +21,7 @@ class Scenario(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str
+    name: str = Field(pattern=r"^[A-Za-z0-9_.-]{1,80}$")  # part of the topics' names
     description: str
     suspect: str
     workload: str
@@ -87,7 +88,7 @@ def load_scenario(name: str) -> Scenario:
         raise unknown_name("scenario", name, scenario_names())
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"scenario {path.name} is not TOML: {error}") from error
     return make_scenario({"name": path.stem, **data})
 
@@ -98,6 +99,8 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
     except ValidationError as error:
         raise UsageError(_told(data.get("name", "?"), error)) from error
     scenario.schedule()
+    for check in scenario.checks:
+        check_named(check)
     return scenario
 
 

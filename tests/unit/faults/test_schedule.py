@@ -35,12 +35,11 @@ def test_a_list_of_actions_is_one_step_in_which_the_seed_chooses() -> None:
         "action": ["kill", "pause"],
         "target": "broker:2",
         "at": "recovery",
-        "aim": "mid_output",
         "heal_after_s": 4,
     }
     (step,) = parse_schedule([entry])
     assert step.actions == ("kill", "pause")
-    assert (step.aim, step.heal_after_s, step.hits_brokers) == (Aim.MID_OUTPUT, 4.0, True)
+    assert (step.aim, step.heal_after_s, step.hits_brokers) == (Aim.AT_ONCE, 4.0, True)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +49,12 @@ def test_a_list_of_actions_is_one_step_in_which_the_seed_chooses() -> None:
         ({"target": "broker"}, "unknown target 'broker'; known: broker:N"),
         ({"at": "soon"}, 'a fault\'s `at` must be "30%", "5 s" or "recovery"; got \'soon\''),
         ({"aim": "left"}, "unknown aim 'left'; known: at_once, mid_output"),
+        ({"at": 30}, "a fault's action, target and at are texts; got 30"),
+        ({"at": "900%"}, "must be at most 100%; got '900%'"),
+        ({"target": 3}, "a fault's action, target and at are texts; got 3"),
+        ({"target": "broker:9"}, "unknown target 'broker:9'"),
+        ({"aim": "mid_output"}, "aim 'mid_output' is for instances"),
+        ({"heal_after_s": "x"}, "must be a number of seconds; got 'x'"),
         ({"when": "now"}, "unknown key of a fault 'when'; known: action, aim, at"),
     ],
 )

@@ -51,6 +51,8 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
         (Request(workload="nope"), "unknown workload 'nope'; known: copy, dedup, fold, last"),
         (Request(kafka="0.8"), "unknown Kafka version '0.8'; known: 3.3.1"),
         (Request(settings=("nope=1",)), "unknown key of --set 'nope'; known: broker.<property>"),
+        (Request(settings=("lanes=abc",)), "--set lanes must be a whole number from 1; got 'abc'"),
+        (Request(command="my 'app"), "cannot be read: No closing quotation"),
         (Request(settings=("lanes",)), "--set takes key=value; got 'lanes'"),
         (Request(settings=("instances=0",)), "instances: Input should be greater than or equal"),
         (Request(settings=("instances=2",)), "runs as at most 1 instance(s); got 2"),
