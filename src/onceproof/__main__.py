@@ -2,7 +2,7 @@
 
 import sys
 
-from onceproof.cli.main import main
+from onceproof.cli.main import command
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

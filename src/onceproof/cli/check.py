@@ -27,6 +27,8 @@ def check(
             raise UsageError(f"{run_dir} is no finished run directory: {needed.name} is missing")
     stored = TrialResult.load(directory.verdict_json)
     about = json.loads(directory.run_json.read_text())
+    if "case" not in about:
+        raise UsageError(f"{run_dir} was never judged: it has nothing to judge again")
     with tempfile.TemporaryDirectory() as scratch:
         spark = JudgeSpark.start(Path(scratch), Path(scratch))
         try:

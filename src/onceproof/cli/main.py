@@ -21,6 +21,8 @@ _ClickException: Any = next(
     each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"
 )
 
+_interrupted = False
+
 app = typer.Typer(
     name="onceproof",
     help="Puts an exactly-once pipeline on trial: HELD, BROKEN with a witness, or UNKNOWN.",
@@ -54,7 +56,16 @@ def root(
 
 def main(arguments: list[str] | None = None) -> int:
     """Everything that can end a command, turned into an exit code and one line."""
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    try:
+        return _run(arguments)
+    except BaseException:
+        # Once all its processes are gone, whatever was waiting for one of them fails somehow.
+        if _interrupted:
+            return _say_interrupted()
+        raise
+
+
+def _run(arguments: list[str] | None) -> int:
     try:
         outcome: Any = app(args=arguments, standalone_mode=False)
         return outcome if isinstance(outcome, int) else 0
@@ -67,21 +78,39 @@ def main(arguments: list[str] | None = None) -> int:
         say_error(f"onceproof: {error}")
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        say_error("onceproof: interrupted; everything it started has been ended")
-        return INTERRUPTED
+        return _say_interrupted()
     except BrokenPipeError:
         return INTERRUPTED
     except Exception:  # noqa: BLE001 - the outermost guard: a traceback must not look like BROKEN
+        if _interrupted:
+            return _say_interrupted()
         say_error(
             traceback.format_exc() + "onceproof: failed; this is a defect of onceproof itself"
         )
         return INTERRUPTED
 
 
-def _as_interrupt(_number: int, _frame: object) -> None:
-    """SIGTERM ends a command as Ctrl-C does, so that everything is cleaned up."""
+def _say_interrupted() -> int:
+    say_error("onceproof: interrupted; everything it started has been ended")
+    return INTERRUPTED
+
+
+def command() -> int:
+    """As started by a user: SIGTERM ends it as Ctrl-C does, and its processes go first."""
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _interrupt)
+    return main()
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    from onceproof.process import end_everything
+
+    global _interrupted  # noqa: PLW0603 - told by a signal, which has no other way to tell it
+    if not _interrupted:
+        _interrupted = True
+        end_everything()
     raise KeyboardInterrupt
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

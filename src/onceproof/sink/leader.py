@@ -1,6 +1,6 @@
 """Runs on the driver. Leads each batch: ownership, manifest, lanes, and the checks of a replay.
 
-1. at the start: fence the predecessor, then read the last manifest, then judge who owns the sink
+1. fence the predecessor, then read the last manifest, then judge who owns the sink
 2. no manifest of b: commit one (it fixes the lane count), then let the lanes write
 3. a manifest of b is there: a replay. First all lanes are fenced and their committed rows compared
    with the replayed ones; only if all agree do the missing lanes write
@@ -9,6 +9,8 @@
 import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from confluent_kafka import KafkaException
 
 from onceproof.sink.entries import MANIFEST_KEY, MANIFEST_PARTITION, Manifest, Token
 from onceproof.sink.errors import LaneError, OwnershipError, ReplayError, SinkError
@@ -59,49 +61,69 @@ def exactly_once_kafka(
 
 
 class ExactlyOnceKafka:
-    """Called with each micro-batch, in order, by one thread."""
+    """Called with each micro-batch, in order, by one thread. What counts, the ledger knows."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._last: Manifest | None = None
-        self._owns = False
+        self._has_fenced_old_lanes = False
         self.last_reports: tuple[LaneReport, ...] = ()
 
     def __call__(self, batch: "DataFrame", batch_id: int) -> None:
         query = _query_id(batch.sparkSession)
-        if not self._owns:
-            self._start(query, batch_id)
-        if self._last is not None and (self._last.query, self._last.batch) == (query, batch_id):
-            self._replay(batch, self._last)
-            return
-        manifest = self._announce(query, batch_id)
-        self._last = manifest
-        try:
-            self.last_reports = self._run(batch, manifest, write=True)
-        except _BatchFailed as failure:
-            _log.warning("batch %d is tried again: %s", batch_id, failure)
-            self._replay(batch, manifest)
+        manifest, is_replay = self._patiently_take_up(query, batch_id)
+        if not is_replay:
+            try:
+                self.last_reports = self._run(batch, manifest, write=True)
+                return
+            except _BatchFailed as failure:
+                _log.warning("batch %d is tried again: %s", batch_id, failure)
+        self._replay(batch, manifest)
 
-    def _start(self, query: str, batch_id: int) -> None:
-        """Fence, then read, then judge. Then fence the lanes that this run will not use."""
-        ensure_ledger(self._settings, self._settings.lanes)
-        Transaction(self._settings.producer(self._settings.driver_transactional_id()))
-        entry = last_entry(self._settings, MANIFEST_PARTITION)
-        if isinstance(entry, Token):
-            raise SinkError(f"ledger {self._settings.ledger_topic} has a token among its manifests")
-        judge_ownership(entry, query, batch_id, self._settings)
-        self._last = entry
-        if entry is not None:
-            used = entry.lanes if entry.batch == batch_id else self._settings.lanes
-            for lane in range(used, entry.lanes_ever):
-                Transaction(self._settings.producer(self._settings.lane_transactional_id(lane)))
-        self._owns = True
+    def _patiently_take_up(self, query: str, batch_id: int) -> tuple[Manifest, bool]:
+        failure: Exception | None = None
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                return self._take_up(query, batch_id)
+            except (LaneError, KafkaException) as again:
+                failure = again
+                _log.warning("batch %d is taken up again: %s", batch_id, again)
+        raise LaneError(
+            f"batch {batch_id} could not be taken up {ATTEMPTS_MAX} times; last: {failure}"
+        ) from failure
 
-    def _announce(self, query: str, batch_id: int) -> Manifest:
-        lanes = self._settings.lanes
-        ever = max(lanes, self._last.lanes_ever if self._last else 0)
-        manifest = Manifest(query=query, batch=batch_id, lanes=lanes, lanes_ever=ever)
+    def _take_up(self, query: str, batch_id: int) -> tuple[Manifest, bool]:
+        """Fence, then read, then judge, then announce; the manifest, and whether it was there.
+
+        For each batch anew: a driver that was away for a while finds here what its successor did.
+        """
+        if not self._has_fenced_old_lanes:
+            ensure_ledger(self._settings, self._settings.lanes)
         transaction = Transaction(self._settings.producer(self._settings.driver_transactional_id()))
+        last = last_entry(self._settings, MANIFEST_PARTITION)
+        if isinstance(last, Token):
+            raise SinkError(f"ledger {self._settings.ledger_topic} has a token among its manifests")
+        judge_ownership(last, query, batch_id, self._settings)
+        is_replay = last is not None and (last.query, last.batch) == (query, batch_id)
+        manifest = last if last is not None and is_replay else self._next(last, query, batch_id)
+        self._fence_old_lanes(manifest)
+        if not is_replay:
+            self._announce(transaction, manifest)
+        return manifest, is_replay
+
+    def _next(self, last: Manifest | None, query: str, batch_id: int) -> Manifest:
+        lanes = self._settings.lanes
+        ever = max(lanes, last.lanes_ever if last else 0)
+        return Manifest(query=query, batch=batch_id, lanes=lanes, lanes_ever=ever)
+
+    def _fence_old_lanes(self, manifest: Manifest) -> None:
+        """Once: no one of before may still write on a lane that this run does not use."""
+        if self._has_fenced_old_lanes:
+            return
+        for lane in range(manifest.lanes, manifest.lanes_ever):
+            Transaction(self._settings.producer(self._settings.lane_transactional_id(lane)))
+        self._has_fenced_old_lanes = True
+
+    def _announce(self, transaction: Transaction, manifest: Manifest) -> None:
         transaction.begin()
         transaction.produce(
             topic=self._settings.ledger_topic,
@@ -110,7 +132,6 @@ class ExactlyOnceKafka:
             value=manifest.to_bytes(),
         )
         transaction.commit()
-        return manifest
 
     def _replay(self, batch: "DataFrame", manifest: Manifest) -> None:
         """Compare all that is committed first; write what is missing after."""
@@ -139,6 +160,7 @@ class ExactlyOnceKafka:
         self, batch: "DataFrame", manifest: Manifest, *, write: bool
     ) -> tuple[LaneReport, ...]:
         """One pass over all lanes; raises for a lane that must not be written."""
+        from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
         laned = in_lanes(batch, manifest.lanes, self._settings.topic)
@@ -150,7 +172,7 @@ class ExactlyOnceKafka:
             silent = frozenset(range(manifest.lanes)) - {report.lane for report in reports}
             if silent:
                 reports += _collect(_no_rows(laned, manifest.lanes), task.for_lanes(silent))
-        except PySparkException as error:
+        except (PySparkException, Py4JError) as error:
             raise _BatchFailed(str(error)) from error
         _refuse(reports, manifest, self._settings)
         return tuple(sorted(reports, key=lambda report: report.lane))

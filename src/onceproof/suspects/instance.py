@@ -78,6 +78,11 @@ class Instance:
     def resume(self) -> None:
         self._running().resume()
 
+    def end(self) -> None:
+        """For the end of a run: make sure that nothing of it is left, however it stands."""
+        if self._child is not None:
+            self._child.kill()
+
     def notice_exit(self) -> int | None:
         """The exit code of an instance that ended by itself, told once; None otherwise."""
         if self._child is None or self._asked_to_end:

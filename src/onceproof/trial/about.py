@@ -5,6 +5,8 @@ user's.
 import json
 import os
 import platform
+import time
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -48,10 +50,10 @@ def _connector() -> str:
     )
 
 
-def write_run_json(directory: RunDirectory, plan: Plan, facts: CaseFacts, started: str) -> None:
+def write_run_json(directory: RunDirectory, plan: Plan) -> None:
     scenario = plan.scenario
     about: dict[str, Any] = {
-        "started_utc": started,
+        "started_utc": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "scenario": scenario.model_dump(mode="json"),
         "suspect": plan.suspect.name,
         "command": list(plan.suspect.argv) if plan.suspect.name == "command" else None,
@@ -61,7 +63,6 @@ def write_run_json(directory: RunDirectory, plan: Plan, facts: CaseFacts, starte
             f"{' or '.join(step.actions)} {step.target} at {step.at} ({step.aim})"
             for step in plan.schedule
         ],
-        "case": facts.to_json(),
         "versions": versions(plan),
         "machine": {
             "system": platform.platform(),
@@ -72,4 +73,17 @@ def write_run_json(directory: RunDirectory, plan: Plan, facts: CaseFacts, starte
         },
         "repeat": plan.repeat,
     }
+    _write(directory, about)
+
+
+def add_judgement(
+    directory: RunDirectory, facts: CaseFacts, doubts: Sequence[str], no_truth: Sequence[str]
+) -> None:
+    """What the judge knew besides the data, for whoever judges this run again."""
+    about = json.loads(directory.run_json.read_text())
+    about["case"] = {**facts.to_json(), "doubts": list(doubts), "no_truth": list(no_truth)}
+    _write(directory, about)
+
+
+def _write(directory: RunDirectory, about: dict[str, Any]) -> None:
     directory.run_json.write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n")

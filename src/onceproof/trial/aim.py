@@ -8,10 +8,11 @@ when it looks right, looked at again while nothing of it can move, and let go on
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from onceproof.cluster import topics
 from onceproof.cluster.topics import OpenTransaction
-from onceproof.deadline import Deadline, pause
+from onceproof.deadline import Deadline, pause, wait_until
 from onceproof.errors import ClusterError, FaultError
 from onceproof.suspects.instance import Instance
 from onceproof.trial.stage import Stage
@@ -21,6 +22,20 @@ GLANCE_S = 0.25
 TURN_S = 0.001
 # What the stopped instance had already sent arrives within this.
 SETTLE_S = 0.05
+SETTLE_AMONG_MANY_S = 0.6
+LOOK_S_MAX = 30.0
+ONGOING = "Ongoing"
+
+# partition, producer id, epoch, start offset
+Identity = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sign:
+    """That output is being written: the open transactions, or (without any) how it grew."""
+
+    identities: frozenset[Identity]
+    told: str
 
 
 class Aim:
@@ -29,8 +44,14 @@ class Aim:
     def __init__(self, stage: Stage, watch: Watch) -> None:
         self._stage = stage
         self._watch = watch
-        self._left_over = {_identity(each) for each in self._open()}
+        # Not swallowed here: a left-over that was overlooked would pass for a fresh transaction.
+        self._left_over = wait_until(
+            self._open_now, Deadline(LOOK_S_MAX), "open transactions could not be listed"
+        ).identities
         self._written_at_position: tuple[int, int] | None = None
+        # With one instance alone, whatever is open is its own. With several, the transactions of
+        # the others end while this one stands still.
+        self._settle_s = SETTLE_S if len(stage.instances) == 1 else SETTLE_AMONG_MANY_S
 
     def hold(self, instance: Instance, deadline: Deadline, is_over: Callable[[], bool]) -> str:
         """Returns with the instance standing still, mid-output; what shows it.
@@ -39,8 +60,7 @@ class Aim:
         """
         while True:
             self._watch.turn()
-            family = instance.family_pids()
-            evidence = self._look_closely(instance, family)
+            evidence = self._look_closely(instance, instance.family_pids())
             if evidence:
                 return evidence
             if is_over():
@@ -52,47 +72,66 @@ class Aim:
         """For a short while do nothing but look: one may be open for milliseconds only."""
         glance = Deadline(GLANCE_S)
         while not glance.expired():
-            if self._evidence():
+            seen = self._sign()
+            if seen is not None:
                 instance.pause(family)
-                pause(SETTLE_S)
-                evidence = self._evidence()
-                if evidence:
-                    return evidence
+                pause(self._settle_s)
+                again = self._sign()
+                if again is not None and self._is_the_same(seen, again):
+                    return again.told
                 instance.resume()
             pause(TURN_S)
         return ""
 
-    def _evidence(self) -> str:
-        """What shows that output is being written right now; nothing if it is not."""
+    def _is_the_same(self, seen: Sign, again: Sign) -> bool:
+        """The transaction seen before is still open, and its end has not been decided yet."""
+        if not seen.identities:
+            return not again.identities
+        common = seen.identities & again.identities
+        if not common:
+            return False
+        try:
+            listed = topics.list_transactions(self._stage.client)
+        except ClusterError:
+            return False
+        ongoing = {each.producer_id for each in listed if each.state == ONGOING}
+        return any(producer_id in ongoing for _, producer_id, _, _ in common)
+
+    def _sign(self) -> Sign | None:
+        """What shows that output is being written right now; None if nothing does."""
         transactional = self._stage.plan.suspect.transactional
         if transactional is not False:
-            fresh = [each for each in self._open() if _identity(each) not in self._left_over]
+            opened = self._open_now()
+            fresh = opened.identities - self._left_over if opened else frozenset()
             if fresh:
-                return _told(fresh[0], self._stage.output_topic)
-        return self._unprotected_output() if transactional is not True else ""
+                return Sign(identities=fresh, told=_told(min(fresh), self._stage.output_topic))
+        return self._unprotected_output() if transactional is not True else None
 
-    def _unprotected_output(self) -> str:
+    def _unprotected_output(self) -> Sign | None:
         try:
             written = sum(topics.end_offsets(self._stage.client, self._stage.output_topic).values())
             position = sum((self._watch.position() or {}).values())
         except ClusterError:
-            return ""
+            return None
         if self._written_at_position is None or self._written_at_position[0] != position:
             self._written_at_position = (position, written)
-            return ""
+            return None
         before = self._written_at_position[1]
         if written <= before:
-            return ""
-        return f"output grew from {before} to {written} while the position stayed at {position}"
+            return None
+        told = f"output grew from {before} to {written} while the position stayed at {position}"
+        return Sign(identities=frozenset(), told=told)
 
-    def _open(self) -> list[OpenTransaction]:
+    def _open_now(self) -> Sign | None:
+        """All open transactions of the output; None if that cannot be told at the moment."""
         try:
-            return topics.open_transactions(self._stage.client, self._stage.output_topic)
+            opened = topics.open_transactions(self._stage.client, self._stage.output_topic)
         except ClusterError:
-            return []  # no leader at the moment: nothing can be said, so nothing is
+            return None
+        return Sign(identities=frozenset(_identity(each) for each in opened), told="")
 
 
-def _identity(transaction: OpenTransaction) -> tuple[int, int, int, int]:
+def _identity(transaction: OpenTransaction) -> Identity:
     return (
         transaction.partition,
         transaction.producer_id,
@@ -101,8 +140,9 @@ def _identity(transaction: OpenTransaction) -> tuple[int, int, int, int]:
     )
 
 
-def _told(transaction: OpenTransaction, topic: str) -> str:
+def _told(transaction: Identity, topic: str) -> str:
+    partition, producer_id, epoch, start_offset = transaction
     return (
-        f"transaction open: producer {transaction.producer_id} epoch {transaction.epoch} on"
-        f" {topic}-{transaction.partition} since offset {transaction.start_offset}"
+        f"transaction open: producer {producer_id} epoch {epoch} on {topic}-{partition}"
+        f" since offset {start_offset}"
     )

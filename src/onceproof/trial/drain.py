@@ -16,6 +16,7 @@ from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
 
 SETTLE_MARGIN_S = 15.0
+FRESH_SAMPLE_S_MAX = 60.0
 RECORDS_PER_SECOND_MIN = 5_000  # what a suspect is expected to manage on a large input
 
 
@@ -42,11 +43,13 @@ def catch_up(stage: Stage, watch: Watch, feed: Feed) -> DrainEnd:
         return (feed.is_done() and sample.caught_up()) or quiet.expired()
 
     watch.until(feed.is_done, Deadline(feed_s_max(stage, feed)), "the input was not fed")
-    watch.sample()
+    # What was seen before the feed ended says nothing about its last records.
+    watch.until(watch.sample, Deadline(FRESH_SAMPLE_S_MAX), "the brokers do not answer")
     try:
         watch.until(over, budget, "the suspect did not catch up")
     except DeadlineExpired:
         return DrainEnd.SLOW
+    watch.sample()  # the last word on how long nothing has moved
     if watch.last.caught_up():
         return DrainEnd.CAUGHT_UP
     return DrainEnd.SILENT if watch.last.position is None else DrainEnd.STUCK

@@ -32,3 +32,11 @@ def start_live_validator(stage: Stage) -> "LiveValidator":
     )
     validator.start()
     return validator
+
+
+def end_live_validator(stage: Stage, live: "LiveValidator") -> None:
+    """It only helps to stop early: that it broke down is noted, and changes no verdict."""
+    crash = live.crash()
+    live.stop()
+    if crash is not None:
+        stage.events.write("note", "live validator", text=f"broke down: {crash}")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from onceproof.history.run_directory import RunDirectory
-from onceproof.history.verdict import TrialResult, Verdict
+from onceproof.history.verdict import TrialResult
 from onceproof.trial.decide import Evidence, decide
 from onceproof.trial.judge import CaseFacts, judge_run
 
@@ -17,13 +17,13 @@ def recheck(
     spark: "SparkSession", directory: RunDirectory, stored: TrialResult, case: Mapping[str, Any]
 ) -> TrialResult:
     """The stored result with fresh findings, counts and verdict."""
-    facts = CaseFacts(**{**case, "checks": tuple(case["checks"])})
+    known = {name: value for name, value in case.items() if name not in ("doubts", "no_truth")}
+    facts = CaseFacts(**{**known, "checks": tuple(case["checks"])})
     judged = judge_run(spark, directory, facts)
     unknown = [
         f"check {check} could not be carried out: {why}"
         for check, why in judged.judgement.unknown.items()
     ]
-    kept = stored.reasons if stored.verdict is Verdict.UNKNOWN else ()
     verdict, reasons = decide(
         Evidence(
             findings=judged.judgement.findings,
@@ -32,8 +32,8 @@ def recheck(
             fed=judged.counts["input"],
             fed_expected=stored.counts.get("input", 0),
             output=judged.counts["output_committed"],
-            doubts=[*kept, *unknown],
-            no_truth=judged.input_flaws,
+            doubts=[*case["doubts"], *unknown],
+            no_truth=case["no_truth"] or judged.input_flaws,
         )
     )
     return replace(

@@ -1,12 +1,10 @@
 """One trial from start to verdict. The outermost guard: whatever breaks in here is never HELD."""
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
 
 from onceproof.checks.catalog import CHECKS
-from onceproof.errors import OnceproofError
+from onceproof.errors import OnceproofError, UsageError
 from onceproof.history.event import Event, EventLog
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
@@ -14,7 +12,7 @@ from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult
 from onceproof.machine import check_machine
 from onceproof.report.write import write_reports
-from onceproof.trial.about import versions, write_run_json
+from onceproof.trial.about import add_judgement, versions, write_run_json
 from onceproof.trial.between import BetweenJudge
 from onceproof.trial.context import with_faults
 from onceproof.trial.crosscheck import disagreements
@@ -22,7 +20,7 @@ from onceproof.trial.decide import Evidence, decide
 from onceproof.trial.drain import DrainEnd, catch_up, settle
 from onceproof.trial.feed import Feed
 from onceproof.trial.judge import CaseFacts, Judged, judge_run
-from onceproof.trial.live import start_live_validator
+from onceproof.trial.live import end_live_validator, start_live_validator
 from onceproof.trial.plan import Plan
 from onceproof.trial.provision import provision
 from onceproof.trial.readback import read_back
@@ -30,9 +28,6 @@ from onceproof.trial.spark import JudgeSpark
 from onceproof.trial.stage import Stage
 from onceproof.trial.strike import Striker
 from onceproof.trial.watch import EarlyFinding, SuspectDied, Watch
-
-if TYPE_CHECKING:
-    from onceproof.checks.live import LiveValidator
 
 
 @dataclass
@@ -43,8 +38,6 @@ class Course:
     doubts: list[str] = field(default_factory=list)
     no_truth: list[str] = field(default_factory=list)
     iterations: int = 0
-    fed_expected: int = 0
-    ended_early: bool = False
     judged: Judged | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -58,13 +51,12 @@ def run_trial(
 
     `spark`: a session to judge with, for those who run many trials; it is not ended here.
     """
-    plan.runs_dir.mkdir(parents=True, exist_ok=True)
+    _ensure_folder(plan)
     check_machine(plan.runs_dir)
     directory = RunDirectory.create(plan.runs_dir, plan.scenario.name, plan.seed)
     events = EventLog(directory.events, listener)
-    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    write_run_json(directory, plan, _facts(plan, settled=True), started)
     course = Course()
+    write_run_json(directory, plan)
     try:
         provision(plan, events)
         with Stage(plan, directory, events, spark) as stage:
@@ -74,49 +66,57 @@ def run_trial(
             except OnceproofError as problem:
                 course.doubts.append(f"the trial could not be carried through: {problem}")
             events.write("phase", "end")
-        result = _result(plan, course, events.now_s())
+            result = _result(plan, course, events.now_s())
+            result.save(directory.verdict_json)
     finally:
         events.close()
-    result.save(directory.verdict_json)
     write_reports(directory)
     return result, directory
 
 
+def _ensure_folder(plan: Plan) -> None:
+    try:
+        plan.runs_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--runs-dir {plan.runs_dir} cannot be used: {error}") from error
+
+
 def _conduct(stage: Stage, course: Course) -> None:
     """Iterations of feed, fault, drain, judge; the last judgement, on a settled output, counts."""
-    scenario = stage.plan.scenario
-    live = start_live_validator(stage) if scenario.watches_live() else None
+    live = start_live_validator(stage) if stage.plan.scenario.watches_live() else None
+    between = BetweenJudge(stage, _facts(stage.plan, settled=True))
     watch = Watch(stage, lambda: live is not None and live.finding() is not None)
     watch.sample()
-    end = DrainEnd.SLOW
-    between = BetweenJudge(stage, _facts(stage.plan, settled=True))
     try:
         stage.start_instances()
-        for number, bounds in enumerate(stage.plan.slices(), start=1):
-            end = _iterate(stage, watch, course, number, bounds)
-            if end is not DrainEnd.CAUGHT_UP or between.is_broken():
-                break
-            if number < scenario.iterations:
-                between.start(number, watch.position())
-    except SuspectDied:
-        course.ended_early = True  # the check `died` tells it from the events
+        end = _loop(stage, watch, between, course)
+        if end is not DrainEnd.CAUGHT_UP:
+            course.doubts.append(f"the output did not drain: the suspect was {end.value}")
+    except SuspectDied as death:
+        end = DrainEnd.SLOW
+        course.doubts.append(f"the run ended early: {death}")
     except EarlyFinding:
-        course.ended_early = True
+        end = DrainEnd.SLOW
+        course.doubts.append("the run ended early: the live validator had found something")
         stage.events.write("note", "live validator", text="found something: the loop stops here")
-    finally:
-        between.is_broken()
-        if live is not None:
-            _end_live(stage, live)
-    watch = Watch(stage)
-    _judge_in_the_end(stage, watch, course, end)
+    between.finish()
+    if live is not None:
+        end_live_validator(stage, live)
+    _judge_in_the_end(stage, course, end)
+    if between.is_broken() and not course.findings:
+        course.doubts.append("a judgement between iterations had findings that are gone now")
 
 
-def _end_live(stage: Stage, live: "LiveValidator") -> None:
-    """It only helps to stop early: that it broke down is noted, and changes no verdict."""
-    crash = live.crash()
-    live.stop()
-    if crash is not None:
-        stage.events.write("note", "live validator", text=f"broke down: {crash}")
+def _loop(stage: Stage, watch: Watch, between: BetweenJudge, course: Course) -> DrainEnd:
+    end = DrainEnd.SLOW
+    for number, bounds in enumerate(stage.plan.slices(), start=1):
+        end = _iterate(stage, watch, course, number, bounds)
+        between.finish()
+        if end is not DrainEnd.CAUGHT_UP or between.is_broken():
+            break
+        if number < stage.plan.scenario.iterations and settle(stage, watch):
+            between.start(number, watch.position())
+    return end
 
 
 def _iterate(
@@ -124,45 +124,41 @@ def _iterate(
 ) -> DrainEnd:
     stage.events.write("iteration", str(number))
     stage.events.write("phase", "feed")
+    course.iterations = number
     feed = Feed(stage, *bounds)
     feed.start()
-    course.fed_expected += feed.records
     try:
-        striker = Striker(stage, watch, feed, number)
+        striker = Striker(stage, watch, feed, number, course.faults)
         for step in stage.plan.schedule:
-            course.faults.append(striker.strike(step))
+            striker.strike(step)
         stage.events.write("phase", "drain")
-        end = catch_up(stage, watch, feed)
+        return catch_up(stage, watch, feed)
     finally:
         feed.close()
-    course.iterations = number
-    return end
 
 
-def _judge_in_the_end(stage: Stage, watch: Watch, course: Course, end: DrainEnd) -> None:
+def _judge_in_the_end(stage: Stage, course: Course, end: DrainEnd) -> None:
     stage.events.write("phase", "judge")
     stage.stop_instances()
-    settled = settle(stage, watch)
+    watch = Watch(stage)
+    stable = settle(stage, watch)
     position = watch.position()
-    facts = _facts(stage.plan, settled=settled and end is not DrainEnd.SLOW)
+    watch.sample()
+    if end is DrainEnd.CAUGHT_UP and not watch.last.caught_up():
+        course.doubts.append("the output did not drain: the position is short of the input's end")
+    facts = _facts(stage.plan, settled=stable and end is not DrainEnd.SLOW)
+    if not stable:
+        # What a transaction hides is not lost; nothing can be said of it.
+        facts = replace(facts, checks=tuple(name for name in facts.checks if name != "lost"))
+        course.doubts.append("a transaction stays open on the output topic")
     read_back(stage, position, whole_log=True)
-    course.judged = judge_run(stage.spark, stage.directory, facts)
-    course.no_truth += course.judged.input_flaws
-    course.no_truth += disagreements(stage, course.judged)
-    course.findings = with_faults(stage, course.judged.judgement.findings, course.faults)
-    course.doubts += _doubts(course, end, settled=settled)
-
-
-def _doubts(course: Course, end: DrainEnd, *, settled: bool) -> list[str]:
-    doubts = []
-    if not course.ended_early and end is not DrainEnd.CAUGHT_UP:
-        doubts.append(f"the output did not drain: the suspect was {end.value}")
-    if not settled:
-        doubts.append("a transaction stays open on the output topic")
-    assert course.judged is not None
-    for check, why in course.judged.judgement.unknown.items():
-        doubts.append(f"check {check} could not be carried out: {why}")
-    return doubts
+    judged = course.judged = judge_run(stage.spark, stage.directory, facts)
+    for check, why in judged.judgement.unknown.items():
+        course.doubts.append(f"check {check} could not be carried out: {why}")
+    course.no_truth += judged.input_flaws
+    course.no_truth += disagreements(stage, judged)
+    course.findings = with_faults(stage, judged.judgement.findings, course.faults)
+    add_judgement(stage.directory, facts, course.doubts, course.no_truth)
 
 
 def _facts(plan: Plan, *, settled: bool) -> CaseFacts:

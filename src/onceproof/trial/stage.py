@@ -4,6 +4,7 @@ brokers ─┐ side by side
 Spark   ─┴─▶ topics ──▶ instances
 """
 
+import contextlib
 import random
 import shutil
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,7 +16,6 @@ from onceproof.cluster.broker import Broker
 from onceproof.cluster.client import BrokerClient
 from onceproof.cluster.external import ExternalCluster
 from onceproof.cluster.local import LocalCluster
-from onceproof.errors import OnceproofError
 from onceproof.faults.targets import Field
 from onceproof.history.event import EventLog
 from onceproof.history.run_directory import RunDirectory
@@ -81,10 +81,9 @@ class Stage:
         """Brokers and Spark side by side, then the topics."""
         self.events.write("phase", "start")
         with ThreadPoolExecutor(max_workers=2) as pool:
-            cluster = pool.submit(self._start_cluster)
-            spark = pool.submit(self._ensure_spark)
-            self._cluster = _result(cluster)
-            self._spark = _result(spark)
+            # Whichever fails, the other is known and ended too.
+            cluster, spark = pool.submit(self._start_cluster), pool.submit(self._ensure_spark)
+            self._spark, self._cluster = _result(spark), _result(cluster)
             _raise_first(cluster, spark)
         partitions = self.plan.scenario.partitions
         for topic in (self.input_topic, self.output_topic):
@@ -105,7 +104,7 @@ class Stage:
         )
         self._note("cluster", f"{scenario.brokers} brokers are up: a transaction was committed")
         if self.plan.keep_cluster:
-            keep.save(started, self.directory.state / keep.STATE_FILE)
+            keep.save(started, self._state_file)
             self._note("cluster", f"kept; end it: cluster down --directory {self.directory.state}")
         return started
 
@@ -163,19 +162,36 @@ class Stage:
         for instance in self.instances:
             if instance.is_running():
                 instance.stop()
+            else:
+                instance.notice_exit()
         if self._suspect_jvm is not None:
             self._suspect_jvm.keep_archive()
 
     def close(self) -> None:
-        for instance in self.instances:
-            if instance.is_running():
-                instance.kill()
-        if self._cluster is not None and not self.plan.keep_cluster:
-            self._cluster.stop()
-        if self._spark is not None and self._owns_spark:
-            self._spark.stop()
+        """Each step on its own: one that fails does not keep the others from being done."""
+        with contextlib.ExitStack() as last_first:
+            if not self.plan.keep_cluster:
+                last_first.callback(self._discard)
+            if self._spark is not None and self._owns_spark:
+                last_first.callback(self._spark.stop)
+            if self._cluster is not None:
+                last_first.callback(self._leave_cluster, self._cluster)
+            for instance in self.instances:
+                last_first.callback(instance.end)
+
+    def _leave_cluster(self, cluster: Cluster) -> None:
         if not self.plan.keep_cluster:
-            _discard(self.directory.state)
+            cluster.stop()
+        elif isinstance(cluster, LocalCluster):
+            keep.save(cluster, self._state_file)  # restarted brokers have other pids
+
+    @property
+    def _state_file(self) -> Path:
+        return self.directory.state / keep.STATE_FILE
+
+    def _discard(self) -> None:
+        """Brokers' data and the suspect's state: dear on disk, and of no use once judged."""
+        shutil.rmtree(self.directory.state, ignore_errors=True)
 
 
 def _result(future: "Future[Started]") -> "Started | None":
@@ -187,11 +203,3 @@ def _raise_first(*futures: "Future[Cluster] | Future[JudgeSpark]") -> None:
         problem = future.exception()
         if problem is not None:
             raise problem
-
-
-def _discard(state: Path) -> None:
-    """Brokers' data and the suspect's state: dear on disk, and of no use once judged."""
-    try:
-        shutil.rmtree(state)
-    except OSError as error:
-        raise OnceproofError(f"the run's working files could not be removed: {error}") from error

@@ -1,9 +1,12 @@
 """Carries out one step of the schedule: await its moment, choose a victim, aim, inject, heal."""
 
+from dataclasses import replace
+
 from onceproof.cluster.broker import Broker
-from onceproof.deadline import Deadline
-from onceproof.errors import DeadlineExpired, OnceproofError
+from onceproof.deadline import Deadline, wait_until
+from onceproof.errors import FaultError, OnceproofError
 from onceproof.faults.catalog import make_fault
+from onceproof.faults.fault import Fault
 from onceproof.faults.schedule import Aim as AimKind
 from onceproof.faults.schedule import Moment, Step
 from onceproof.faults.victim import Victim
@@ -17,14 +20,17 @@ from onceproof.trial.watch import Watch
 
 MOMENT_S_MAX = 180.0
 AIM_S_MAX = 90.0
-BROKER_BACK_S_MAX = 60.0
+BACK_S_MAX = 60.0
 SAYS_STARTED_S_MAX = 30.0
 
 
 class Striker:
     """For one iteration. A step that cannot be applied is recorded as that, and does not count."""
 
-    def __init__(self, stage: Stage, watch: Watch, feed: Feed, iteration: int) -> None:
+    def __init__(
+        self, stage: Stage, watch: Watch, feed: Feed, iteration: int, records: list[FaultRecord]
+    ) -> None:
+        self.records = records
         self._stage = stage
         self._watch = watch
         self._feed = feed
@@ -33,10 +39,11 @@ class Striker:
         self._processed_before = watch.last.processed
         self._last_victim: Victim | None = None
 
-    def strike(self, step: Step) -> FaultRecord:
+    def strike(self, step: Step) -> None:
+        """Carry the step out; what became of it stands in `records`, whatever happens after."""
         action = self._stage.random.choice(step.actions)
         at_s = self._stage.events.now_s()
-        target = step.target
+        target, victim = step.target, None
         try:
             self._await(step.at)
             victim, target = self._stage.field().resolve(step.target)
@@ -46,22 +53,35 @@ class Striker:
             self._watch.away.add(victim.name)
             at_s = self._stage.events.now_s()
             evidence = "; ".join(filter(None, (fault.inject(), aimed, window)))
-        except (OnceproofError, DeadlineExpired) as problem:
-            return self._record(action, target, at_s, applied=False, evidence=str(problem))
-        record = self._record(action, target, at_s, applied=True, evidence=evidence)
-        self._pass(step.heal_after_s)
+        except OnceproofError as problem:
+            self._record(action, target, at_s, applied=False, evidence=str(problem))
+            self._bring_back(victim)
+            return
+        self._record(action, target, at_s, applied=True, evidence=evidence)
+        try:
+            self._pass(step.heal_after_s)
+        finally:
+            self._heal(fault, victim, target, action)
+        self._last_victim = victim
+
+    def _heal(self, fault: Fault, victim: Victim, target: str, action: str) -> None:
         fault.heal()
         if isinstance(victim, Broker):
-            victim.wait_ready(Deadline(BROKER_BACK_S_MAX))
-        self._watch.until(
-            fault.is_healed, Deadline(BROKER_BACK_S_MAX), f"{target} is not back after {action}"
-        )
+            victim.wait_ready(Deadline(BACK_S_MAX))
+        wait_until(fault.is_healed, Deadline(BACK_S_MAX), f"{target} is not back after {action}")
         self._watch.away.discard(victim.name)
         self._stage.events.write("healed", target, action=action)
-        self._last_victim = victim
-        return FaultRecord(
-            **{**vars(record), "healed_at_s": self._stage.events.now_s()},
-        )
+        self.records[-1] = replace(self.records[-1], healed_at_s=self._stage.events.now_s())
+
+    def _bring_back(self, victim: Victim | None) -> None:
+        """After a step that failed half way its victim goes on as if nothing had been tried."""
+        if victim is None:
+            return
+        if not victim.is_running():
+            victim.start()
+        elif victim.is_paused():
+            victim.resume()
+        self._watch.away.discard(victim.name)
 
     def _await(self, moment: Moment) -> None:
         if moment.recovery:
@@ -92,13 +112,12 @@ class Striker:
         )
 
     def _window(self, moment: Moment) -> str:
-        """Evidence that the recovery was still going on; raises where it was over."""
-        if not moment.recovery:
-            return ""
-        sample = self._watch.last
-        if self._is_over():
-            raise OnceproofError("the suspect had caught up already: its recovery was over")
-        return f"{sample.fed - sample.processed} records were still to be caught up"
+        """What was left to do at that moment; raises where nothing was: a fault must hit work."""
+        self._watch.sample()
+        remaining = self._watch.last.remaining
+        if self._is_over() or (moment.recovery and remaining == 0):
+            raise FaultError("the suspect had processed everything already: nothing was hit")
+        return f"{remaining} records were still to be caught up" if moment.recovery else ""
 
     def _is_over(self) -> bool:
         return self._feed.is_done() and self._watch.last.caught_up()
@@ -115,13 +134,15 @@ class Striker:
 
     def _record(
         self, action: str, target: str, at_s: float, *, applied: bool, evidence: str
-    ) -> FaultRecord:
+    ) -> None:
         self._stage.events.write("fault", target, action=action, applied=applied, evidence=evidence)
-        return FaultRecord(
-            action=action,
-            target=target,
-            at_s=at_s,
-            applied=applied,
-            evidence=evidence,
-            iteration=self._iteration,
+        self.records.append(
+            FaultRecord(
+                action=action,
+                target=target,
+                at_s=at_s,
+                applied=applied,
+                evidence=evidence,
+                iteration=self._iteration,
+            )
         )

@@ -98,8 +98,8 @@ class Watch:
             self.sample()
             self._sampled = Deadline(SAMPLE_EVERY_S)
 
-    def sample(self) -> Sample:
-        """A fresh sample, written down; while brokers are away, the last one stands."""
+    def sample(self) -> bool:
+        """Take a fresh sample and write it down; False while brokers are away: the last stands."""
         stage = self._stage
         try:
             position = self.position()
@@ -109,7 +109,7 @@ class Watch:
                 position=position,
             )
         except ClusterError:
-            return self.last
+            return False
         stage.events.write(
             "progress",
             input=self.last.fed,
@@ -118,7 +118,7 @@ class Watch:
             remaining=self.last.remaining,
             transactions=sum(instance.transactions for instance in stage.instances),
         )
-        return self.last
+        return True
 
     def position(self) -> dict[int, int] | None:
         """Where the suspect's own records say it is; it declares where those are kept."""

@@ -1,0 +1,183 @@
+"""The sink on a real broker with real Spark: replays, foreign owners, changed lane counts."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer
+from pyspark.sql import DataFrame, SparkSession
+
+from onceproof.cluster import topics
+from onceproof.cluster.local import LocalCluster
+from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, leader
+from onceproof.sink.entries import Manifest, lane_partition
+from onceproof.sink.errors import OwnershipError, ReplayError
+from onceproof.sink.ledger import last_entry
+from onceproof.trial.spark import JudgeSpark
+
+ROWS = 40
+QUERY = "q-1"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    folder: Path = tmp_path_factory.mktemp("sink")
+    with LocalCluster.start(directory=folder / "data", logs=folder, brokers=1) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    folder: Path = tmp_path_factory.mktemp("spark")
+    started = JudgeSpark.start(folder, folder / "scratch")
+    yield started.session
+    started.stop()
+
+
+class Bench:
+    """One output topic and its sink, called as foreachBatch would call it."""
+
+    def __init__(self, cluster: LocalCluster, spark: SparkSession, name: str) -> None:
+        self.cluster = cluster
+        self.spark = spark
+        self.topic = f"out-{name}"
+        topics.create_topic(cluster.client(), self.topic, partitions=2)
+
+    def sink(self, lanes: int = 3, **changes: Any) -> ExactlyOnceKafka:
+        return exactly_once_kafka(
+            sink_id=f"sink-{self.topic}",
+            topic=self.topic,
+            lanes=lanes,
+            options={"kafka.bootstrap.servers": self.cluster.bootstrap("suspects")},
+            **changes,
+        )
+
+    def rows(self, batch: int, value: str = "v") -> DataFrame:
+        return self.spark.range(ROWS).selectExpr(
+            "CAST(id AS STRING) AS key", f"concat('{value}{batch}-', id) AS value"
+        )
+
+    def visible(self) -> list[str]:
+        """What a plain read_committed consumer sees, sorted."""
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.cluster.bootstrap("judge"),
+                "group.id": "reader",
+                "isolation.level": "read_committed",
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+            }
+        )
+        ends = topics.stable_offsets(self.cluster.client(), self.topic)
+        seen: list[str] = []
+        try:
+            for partition, end in ends.items():
+                seen += _read(consumer, self.topic, partition, end)
+        finally:
+            consumer.close()
+        return sorted(seen)
+
+
+def _read(consumer: Consumer, topic: str, partition: int, end: int) -> list[str]:
+    from confluent_kafka import TopicPartition
+
+    consumer.assign([TopicPartition(topic, partition, 0)])
+    values = []
+    while True:
+        message = consumer.poll(2.0)
+        if message is None:
+            return values
+        assert message.error() is None
+        values.append(message.value().decode())
+        if message.offset() + 1 >= end:
+            return values
+
+
+@pytest.fixture
+def bench(
+    cluster: LocalCluster,
+    spark: SparkSession,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Bench:
+    # Called without a streaming query around it, so the query's id is given by hand.
+    monkeypatch.setattr(leader, "_query_id", lambda _: QUERY)
+    return Bench(cluster, spark, str(abs(hash(request.node.name))))
+
+
+def expected(*batches: int) -> list[str]:
+    return sorted(f"v{batch}-{row}" for batch in batches for row in range(ROWS))
+
+
+def test_a_batch_that_is_replayed_by_a_successor_comes_out_once(bench: Bench) -> None:
+    bench.sink()(bench.rows(0), 0)
+    bench.sink()(bench.rows(0), 0)
+    bench.sink()(bench.rows(1), 1)
+    assert bench.visible() == expected(0, 1)
+
+
+def test_a_partly_committed_batch_is_completed_with_its_recorded_lane_count(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = bench.sink(lanes=4)
+    real = leader.lane_function
+
+    def only_lane_2(task: Any) -> Any:
+        return real(task.for_lanes(frozenset({2})))
+
+    monkeypatch.setattr(leader, "lane_function", only_lane_2)
+    first(bench.rows(0), 0)  # the other lanes never ran: the driver died before they did
+    assert 0 < len(bench.visible()) < ROWS
+    monkeypatch.setattr(leader, "lane_function", real)
+    bench.sink(lanes=2)(bench.rows(0), 0)
+    bench.sink(lanes=2)(bench.rows(1), 1)
+    assert bench.visible() == expected(0, 1)
+
+
+def test_replayed_rows_that_differ_stop_the_sink_before_anything_is_written(bench: Bench) -> None:
+    bench.sink()(bench.rows(0), 0)
+    with pytest.raises(ReplayError, match="are not those that were committed"):
+        bench.sink()(bench.rows(0, value="other"), 0)
+    assert bench.visible() == expected(0)
+
+
+def test_an_empty_batch_leaves_a_token_on_every_lane(bench: Bench) -> None:
+    sink = bench.sink(lanes=3)
+    sink(bench.rows(0).where("false"), 0)
+    assert [report.lane for report in sink.last_reports] == [0, 1, 2]
+    for lane in range(3):
+        entry = last_entry(sink._settings, lane_partition(lane))
+        assert entry is not None
+        assert (entry.batch, getattr(entry, "rows", None)) == (0, 0)
+
+
+def test_another_query_a_rolled_back_and_a_lost_ledger_are_refused(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(OwnershipError, match="a checkpoint without its ledger"):
+        bench.sink()(bench.rows(3), 3)
+    bench.sink(adopt=True)(bench.rows(3), 3)
+    with pytest.raises(OwnershipError, match="the checkpoint was rolled back"):
+        bench.sink()(bench.rows(2), 2)
+    monkeypatch.setattr(leader, "_query_id", lambda _: "q-2")
+    with pytest.raises(OwnershipError, match="another checkpoint"):
+        bench.sink()(bench.rows(0), 0)
+    bench.sink(takeover=True)(bench.rows(0), 0)
+    assert bench.visible() == expected(0, 3)
+
+
+def test_a_driver_that_was_away_finds_out_what_its_successor_did(bench: Bench) -> None:
+    away = bench.sink(lanes=4)
+    away(bench.rows(0), 0)
+    successor = bench.sink(lanes=2)
+    successor(bench.rows(1), 1)
+    away(bench.rows(1), 1)  # same batch, other lane count: the recorded one is used
+    successor(bench.rows(2), 2)
+    with pytest.raises(OwnershipError, match="the checkpoint was rolled back"):
+        away(bench.rows(1), 1)
+    assert bench.visible() == expected(0, 1, 2)
+    manifest = last_entry(away._settings, 0)
+    assert isinstance(manifest, Manifest)
+    assert json.loads(manifest.to_bytes())["lanes_ever"] == 4
