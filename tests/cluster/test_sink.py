@@ -153,6 +153,14 @@ def test_an_empty_batch_leaves_a_token_on_every_lane(bench: Bench) -> None:
         assert (entry.batch, getattr(entry, "rows", None)) == (0, 0)
 
 
+def test_a_lane_without_rows_in_a_batch_with_rows_leaves_its_token_too(bench: Bench) -> None:
+    sink = bench.sink(lanes=8)
+    sink(bench.rows(0).where("key = '7'"), 0)
+    assert [report.rows for report in sink.last_reports].count(0) == 7
+    bench.sink(lanes=8)(bench.rows(0).where("key = '7'"), 0)
+    assert bench.visible() == ["v0-7"]
+
+
 def test_another_query_a_rolled_back_and_a_lost_ledger_are_refused(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

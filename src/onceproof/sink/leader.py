@@ -172,6 +172,7 @@ class ExactlyOnceKafka:
             silent = frozenset(range(manifest.lanes)) - {report.lane for report in reports}
             if silent:
                 reports += _collect(_no_rows(laned, manifest.lanes), task.for_lanes(silent))
+            _require_all(reports, manifest)
         except (PySparkException, Py4JError) as error:
             raise _BatchFailed(str(error)) from error
         _refuse(reports, manifest, self._settings)
@@ -195,17 +196,21 @@ def _collect(rows: "DataFrame", task: LaneTask) -> list[LaneReport]:
 
 
 def _no_rows(like: "DataFrame", lanes: int) -> "DataFrame":
-    """The same columns, no rows, one partition a lane.
+    """One partition a lane with nothing to write: a single row that stands for none.
 
-    Spark drops the shuffle of a batch it knows to be empty, and with it the tasks; an empty lane
-    must leave its token all the same.
+    Spark runs no Python function on an empty partition, and drops the shuffle of a batch it knows
+    to be empty; an empty lane must leave its token all the same.
     """
     from pyspark.sql import functions as F
 
-    session = like.sparkSession
-    empty = session.range(0, lanes, 1, lanes).filter(F.expr("rand() > 1"))
     columns = [F.lit(None).cast(field.dataType).alias(field.name) for field in like.schema.fields]
-    return empty.select(*columns)
+    return like.sparkSession.range(0, lanes, 1, lanes).select(*columns)
+
+
+def _require_all(reports: list[LaneReport], manifest: Manifest) -> None:
+    reported = sorted(report.lane for report in reports)
+    if reported != list(range(manifest.lanes)):
+        raise _BatchFailed(f"lanes {reported} reported; expected 0 to {manifest.lanes - 1}")
 
 
 def _refuse(reports: list[LaneReport], manifest: Manifest, settings: Settings) -> None:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 LANE_COLUMN = "__lane"
-_KNOWN = {"key", "value", "headers", "topic", "partition"}
+COLUMNS = (LANE_COLUMN, "key", "value", "headers", "topic", "partition")
+_KNOWN = set(COLUMNS) - {LANE_COLUMN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +77,14 @@ def records(
     """Runs on executors. A lane's rows, one by one; a row of another lane stops everything."""
     for batch in batches:
         columns: dict[str, list[Any]] = batch.to_pydict()
-        strangers = set(columns[LANE_COLUMN]) - {lane}
+        strangers = set(columns[LANE_COLUMN]) - {lane, None}
         if strangers:
             raise SinkError(f"rows of lanes {sorted(strangers)} came to the task of lane {lane}")
-        for key, value, headers, own_topic, partition in zip(
-            *(columns[name] for name in ("key", "value", "headers", "topic", "partition")),
-            strict=True,
+        for own_lane, key, value, headers, own_topic, partition in zip(
+            *(columns[name] for name in COLUMNS), strict=True
         ):
+            if own_lane is None:
+                continue  # stands for no row at all: see leader._no_rows
             goes_to = topic if topic is not None else own_topic
             if goes_to is None:
                 raise SinkError("a row has no topic, and the sink was given none")
