@@ -13,7 +13,7 @@ from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, leader
 from onceproof.sink.entries import Manifest, lane_partition
-from onceproof.sink.errors import OwnershipError, ReplayError
+from onceproof.sink.errors import LaneError, OwnershipError, ReplayError
 from onceproof.sink.ledger import last_entry
 from onceproof.trial.spark import JudgeSpark
 
@@ -127,10 +127,12 @@ def test_a_partly_committed_batch_is_completed_with_its_recorded_lane_count(
     def only_lane_2(task: Any) -> Any:
         return real(task.for_lanes(frozenset({2})))
 
-    monkeypatch.setattr(leader, "lane_function", only_lane_2)
-    first(bench.rows(0), 0)  # the other lanes never ran: the driver died before they did
+    with monkeypatch.context() as death:  # the driver dies before the other lanes ran
+        death.setattr(leader, "lane_function", only_lane_2)
+        death.setattr(leader, "ATTEMPTS_MAX", 1)
+        with pytest.raises(LaneError, match="reported; expected 0 to 3"):
+            first(bench.rows(0), 0)
     assert 0 < len(bench.visible()) < ROWS
-    monkeypatch.setattr(leader, "lane_function", real)
     bench.sink(lanes=2)(bench.rows(0), 0)
     bench.sink(lanes=2)(bench.rows(1), 1)
     assert bench.visible() == expected(0, 1)
