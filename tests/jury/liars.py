@@ -12,6 +12,7 @@ class Program:
     anomaly: str | None = None  # None: to be acquitted
     needs_restart: bool = False  # lies only after a kill of an instance
     instances_max: int = 1
+    transactional: bool = True  # all its output is in transactions
 
 
 HONEST = {

@@ -33,11 +33,12 @@ class Court:
         self._spark = spark
         self._folder = folder
 
-    def trial(self, name: str, program: Program, *, seed: int = 1) -> TrialResult:
-        scenario = "tc01_normal"
-        if program.needs_restart or program.anomaly is None:
-            scenario = str(self._folder / "one_kill.toml")
-            Path(scenario).write_text(ONE_KILL)
+    def trial(
+        self, name: str, program: Program, *, seed: int = 1, scenario: str | None = None
+    ) -> TrialResult:
+        if scenario is None:
+            is_killed = program.needs_restart or program.anomaly is None
+            scenario = self._one_kill() if is_killed else "tc01_normal"
         request = Request(
             scenario=scenario,
             command=shlex.join([sys.executable, str(path_of(name))]),
@@ -48,13 +49,18 @@ class Court:
             settings=(
                 "stuck_after_s=12",
                 "feed_s=5",
-                "transactional=true",
+                f"transactional={str(program.transactional).lower()}",
                 f"instances={program.instances_max}",
             ),
             runs_dir=self._folder / "runs",
         )
         result, _ = run_trial(make_plan(request), spark=self._spark)
         return result
+
+    def _one_kill(self) -> str:
+        path = self._folder / "one_kill.toml"
+        path.write_text(ONE_KILL)
+        return str(path)
 
 
 @pytest.fixture
@@ -75,6 +81,14 @@ def test_an_honest_program_is_acquitted_although_it_was_killed(name: str, court:
     result = court.trial(name, HONEST[name])
     assert result.verdict is Verdict.HELD, (result.reasons, result.findings)
     assert [fault.applied for fault in result.faults] == [True]
+
+
+def test_a_suspect_without_a_position_is_acquitted_once_everything_has_come_out(
+    court: Court,
+) -> None:
+    program = Program(workload="copy", transactional=False)
+    result = court.trial("honest_without_group.py", program, scenario="tc01_normal")
+    assert result.verdict is Verdict.HELD, (result.reasons, result.findings)
 
 
 def test_a_suspect_that_dies_at_start_is_told_with_the_tail_of_its_log(court: Court) -> None:

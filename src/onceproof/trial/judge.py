@@ -2,7 +2,7 @@
 same.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from onceproof.history.run_directory import RunDirectory
@@ -13,6 +13,7 @@ from onceproof.workloads.catalog import workload_named
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from onceproof.checks.case import Case
     from onceproof.checks.judge import Judgement
 
 FLAWS_TOLD_MAX = 3
@@ -36,6 +37,7 @@ class CaseFacts:
 class Judged:
     judgement: "Judgement"
     input_flaws: tuple[str, ...]  # why this input has no fixed truth
+    is_complete: bool  # every output that the whole input leads to is there
     counts: dict[str, int]
     output_by_partition: dict[int, int]
     input_by_partition: dict[int, int]
@@ -69,6 +71,7 @@ def judge_run(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) 
         return Judged(
             judgement=judge(case, facts.checks),
             input_flaws=tuple(row["sentence"] for row in flaws),
+            is_complete=_is_complete(case, records),
             counts={
                 "input": sum(inputs.values()),
                 "output_committed": sum(outputs.values()),
@@ -80,6 +83,17 @@ def judge_run(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) 
     finally:
         for frame in (records, output, expected, observed):
             frame.unpersist()
+
+
+def _is_complete(case: "Case", records: "DataFrame") -> bool:
+    """Nothing would be lost if the suspect had passed the whole input."""
+    from pyspark.sql import functions as F
+
+    from onceproof.checks.catalog import CHECKS
+    from onceproof.checks.judge import examine
+
+    ends = records.groupBy("partition").agg(F.max("offset") + 1).toDF("partition", "position")
+    return examine(replace(case, positions=ends, settled=True), CHECKS["lost"]) is None
 
 
 def _batches(spark: "SparkSession", directory: RunDirectory) -> "DataFrame | None":

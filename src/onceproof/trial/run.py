@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from onceproof.checks.catalog import CHECKS
-from onceproof.errors import OnceproofError, UsageError
+from onceproof.errors import UsageError
 from onceproof.history.event import Event, EventLog
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
@@ -63,8 +63,9 @@ def run_trial(
             stage.open()
             try:
                 _conduct(stage, course)
-            except OnceproofError as problem:
-                course.doubts.append(f"the trial could not be carried through: {problem}")
+            except Exception as problem:  # noqa: BLE001 - the trial's outermost guard: never HELD
+                told = f"{type(problem).__name__}: {problem}".partition("\n")[0]
+                course.doubts.append(f"the trial could not be carried through: {told}")
             events.write("phase", "end")
             result = _result(plan, course, events.now_s())
             result.save(directory.verdict_json)
@@ -90,8 +91,6 @@ def _conduct(stage: Stage, course: Course) -> None:
     try:
         stage.start_instances()
         end = _loop(stage, watch, between, course)
-        if end is not DrainEnd.CAUGHT_UP:
-            course.doubts.append(f"the output did not drain: the suspect was {end.value}")
     except SuspectDied as death:
         end = DrainEnd.SLOW
         course.doubts.append(f"the run ended early: {death}")
@@ -144,8 +143,7 @@ def _judge_in_the_end(stage: Stage, course: Course, end: DrainEnd) -> None:
     stable = settle(stage, watch)
     position = watch.position()
     watch.sample()
-    if end is DrainEnd.CAUGHT_UP and not watch.last.caught_up():
-        course.doubts.append("the output did not drain: the position is short of the input's end")
+    is_short = end is DrainEnd.CAUGHT_UP and not watch.last.caught_up()
     facts = _facts(stage.plan, settled=stable and end is not DrainEnd.SLOW)
     if not stable:
         # What a transaction hides is not lost; nothing can be said of it.
@@ -153,6 +151,11 @@ def _judge_in_the_end(stage: Stage, course: Course, end: DrainEnd) -> None:
         course.doubts.append("a transaction stays open on the output topic")
     read_back(stage, position, whole_log=True)
     judged = course.judged = judge_run(stage.spark, stage.directory, facts)
+    # A suspect that keeps no position is done when all has come out that could.
+    if is_short or not (end is DrainEnd.CAUGHT_UP or judged.is_complete):
+        course.doubts.append(
+            f"the output did not drain: the suspect was {end.value} before its end"
+        )
     for check, why in judged.judgement.unknown.items():
         course.doubts.append(f"check {check} could not be carried out: {why}")
     course.no_truth += judged.input_flaws
