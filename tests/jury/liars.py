@@ -13,12 +13,15 @@ class Program:
     needs_restart: bool = False  # lies only after a kill of an instance
     instances_max: int = 1
     transactional: bool = True  # all its output is in transactions
+    is_killed: bool = True  # an honest one is killed once, unless it cannot stand that
 
 
 HONEST = {
     "honest_copy.py": Program(workload="copy", instances_max=2),
     "honest_fold.py": Program(workload="fold"),
     "honest_last.py": Program(workload="last"),
+    # Keeps no position that anybody can read: done when everything has come out.
+    "honest_without_group.py": Program(workload="copy", transactional=False, is_killed=False),
 }
 
 LIARS = {
