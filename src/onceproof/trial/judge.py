@@ -37,7 +37,9 @@ class CaseFacts:
 class Judged:
     judgement: "Judgement"
     input_flaws: tuple[str, ...]  # why this input has no fixed truth
-    is_complete: bool  # every output that the whole input leads to is there
+    # Whether every output is there that the whole input leads to; asked only of a suspect whose
+    # position is not known.
+    is_complete: bool | None
     counts: dict[str, int]
     output_by_partition: dict[int, int]
     input_by_partition: dict[int, int]
@@ -71,7 +73,7 @@ def judge_run(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) 
         return Judged(
             judgement=judge(case, facts.checks),
             input_flaws=tuple(row["sentence"] for row in flaws),
-            is_complete=_is_complete(case, records),
+            is_complete=_is_complete(case, records) if case.positions is None else None,
             counts={
                 "input": sum(inputs.values()),
                 "output_committed": sum(outputs.values()),

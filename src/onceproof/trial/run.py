@@ -89,7 +89,6 @@ def _conduct(stage: Stage, course: Course) -> None:
     watch = Watch(stage, lambda: live is not None and live.finding() is not None)
     watch.sample()
     try:
-        stage.start_instances()
         end = _loop(stage, watch, between, course)
     except SuspectDied as death:
         end = DrainEnd.SLOW

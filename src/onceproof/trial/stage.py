@@ -1,15 +1,15 @@
 """Everything that runs during a trial, started in the right order and ended whatever happens.
 
-brokers ─┐ side by side
-Spark   ─┴─▶ topics ──▶ instances
+brokers ──▶ topics ──▶ instances ─┬─▶ ready
+Spark ────────────────────────────┘
 """
 
 import contextlib
 import random
 import shutil
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from onceproof.cluster import keep, topics
 from onceproof.cluster.broker import Broker
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Cluster = LocalCluster | ExternalCluster
-Started = TypeVar("Started")
 
 
 class Stage:
@@ -78,16 +77,19 @@ class Stage:
         return self._spark.session
 
     def open(self) -> None:
-        """Brokers and Spark side by side, then the topics."""
+        """Spark beside everything else: it is needed last, and takes longest."""
         self.events.write("phase", "start")
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            # Whichever fails, the other is known and ended too.
-            cluster, spark = pool.submit(self._start_cluster), pool.submit(self._ensure_spark)
-            self._spark, self._cluster = _result(spark), _result(cluster)
-            _raise_first(cluster, spark)
-        partitions = self.plan.scenario.partitions
-        for topic in (self.input_topic, self.output_topic):
-            topics.create_topic(self.client, topic, partitions=partitions)
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            spark = pool.submit(self._ensure_spark)
+            try:
+                self._cluster = self._start_cluster()
+                for topic in (self.input_topic, self.output_topic):
+                    partitions = self.plan.scenario.partitions
+                    topics.create_topic(self.client, topic, partitions=partitions)
+                self._start_instances()
+            finally:
+                self._spark = None if spark.exception() else spark.result()
+            spark.result()
 
     def _start_cluster(self) -> Cluster:
         if self.plan.bootstrap_server is not None:
@@ -118,7 +120,7 @@ class Stage:
     def _note(self, subject: str, text: str) -> None:
         self.events.write("note", subject, text=text)
 
-    def start_instances(self) -> None:
+    def _start_instances(self) -> None:
         assignment = self._assignment()
         self.instances = [
             Instance(number, self.plan.suspect, assignment, self.directory.logs, self.events)
@@ -192,14 +194,3 @@ class Stage:
     def _discard(self) -> None:
         """Brokers' data and the suspect's state: dear on disk, and of no use once judged."""
         shutil.rmtree(self.directory.state, ignore_errors=True)
-
-
-def _result(future: "Future[Started]") -> "Started | None":
-    return None if future.exception() else future.result()
-
-
-def _raise_first(*futures: "Future[Cluster] | Future[JudgeSpark]") -> None:
-    for future in futures:
-        problem = future.exception()
-        if problem is not None:
-            raise problem
