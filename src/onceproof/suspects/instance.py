@@ -25,6 +25,7 @@ class Instance:
         self.starts = 0
         self.transactions = 0
         self.says_started = False  # since its last start
+        self.speaks = False  # it has printed a JSON line, ever
         self._suspect = suspect
         self._assignment = assignment
         self._log = logs / f"instance-{number}.log"
@@ -112,6 +113,7 @@ class Instance:
             said = json.loads(line)
         except ValueError:
             return  # a suspect may print what it likes; only whole JSON lines are taken up
+        self.speaks = True
         if said.get("event") == "committed":
             self.transactions += 1
         if said.get("event") == "started":

@@ -22,6 +22,7 @@ MOMENT_S_MAX = 180.0
 AIM_S_MAX = 90.0
 BACK_S_MAX = 60.0
 SAYS_STARTED_S_MAX = 30.0
+SILENT_START_S = 2.0  # longer, and a quick suspect that says nothing would have caught up
 
 
 class Striker:
@@ -106,7 +107,7 @@ class Striker:
         victim = self._last_victim
         if not isinstance(victim, Instance):
             return
-        ready = Deadline(SAYS_STARTED_S_MAX)
+        ready = Deadline(SAYS_STARTED_S_MAX if victim.speaks else SILENT_START_S)
         self._watch.until(
             lambda: victim.says_started or ready.expired(), Deadline(MOMENT_S_MAX), "not started"
         )

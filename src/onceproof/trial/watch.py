@@ -44,7 +44,10 @@ class Sample:
 
     @property
     def processed(self) -> int:
-        return sum((self.position or {}).values())
+        """Input records behind the position; without one, what the output lets one suppose."""
+        if self.position is None:
+            return min(self.written, self.fed)
+        return sum(self.position.values())
 
     @property
     def remaining(self) -> int:
