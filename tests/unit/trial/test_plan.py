@@ -37,7 +37,8 @@ def test_a_longer_loop_gets_more_records_unless_it_is_told_how_many() -> None:
 
 
 def test_batches_grow_with_the_input_of_an_iteration() -> None:
-    assert make_plan(Request()).settings["max_offsets_per_trigger"] == "400"
+    plan = make_plan(Request(scenario="tc01_normal"))
+    assert plan.settings["max_offsets_per_trigger"] == "400"
     plan = make_plan(Request(scenario="tc01_normal", records=1_000_000))
     assert plan.settings["max_offsets_per_trigger"] == "62500"
 
