@@ -73,6 +73,8 @@ def make_lock(known: dict[str, Any]) -> dict[str, Any]:
 def resolve(maven: MavenContext, family: dict[str, Any], version: str) -> list[str]:
     """The coordinates of one set: roots first, in their order; then the rest, by name."""
     roots = [first_available(root.format(version=version)) for root in family["roots"]]
+    if not family.get("transitive", True):
+        return roots
     dependencies = [maven.create_dependency(f"{root}") for root in roots]
     for dependency in dependencies:
         dependency.raw = (

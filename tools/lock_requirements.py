@@ -3,7 +3,8 @@
 ```
  pyproject.toml ──▶ uv pip compile ──▶ requirements/installer.txt   uv, setuptools, wheel
                                    ├─▶ requirements/lab.txt         what ./onceproof installs
-                                   └─▶ requirements/dev.txt         that, and what the tests need
+                                   ├─▶ requirements/dev.txt         that, and what the tests need
+                                   └─▶ requirements/spark-*.txt     other Sparks, for tests/sparks
 ```
 
     .venv/bin/python tools/lock_requirements.py            keep what is locked, add what is new
@@ -22,6 +23,8 @@ FILES = {
     "installer": ["--group", "installer"],
     "lab": ["pyproject.toml", "--extra", "lab"],
     "dev": ["pyproject.toml", "--extra", "lab", "--extra", "dev"],
+    "spark-3.5": ["--group", "spark-3.5"],
+    "spark-4.0": ["--group", "spark-4.0"],
 }
 OPTIONS = [
     "--quiet",
