@@ -1,0 +1,199 @@
+"""Our sink against Spark's own at-least-once Kafka sink: as it comes, and tuned.
+
+copy  topic ──▶ topic                                   stateless
+fold  topic ──▶ max per key (update mode) ──▶ topic     stateful; rates count records read
+
+Four variants in one Spark session on one cluster, round after round in turn. The first round and
+the first micro-batch of every later one are not counted: they pay for compilers and query starts.
+Rates are records read by the time of whole micro-batches, so ledger, digest and any shuffle of
+ours are in them. Ours is compared with the variant of the same compression.
+
+    python bench/sink_throughput.py --inputs 100:2000000 1000:600000 --rounds 3    15 minutes
+    python bench/sink_throughput.py --inputs 100:400000 --rounds 1                  2 minutes
+"""
+
+import argparse
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+from sink_stage import (
+    LZ4,
+    BatchTime,
+    Stage,
+    number_of,
+    say,
+    seconds_of,
+    sink_stage,
+    table,
+    warm_rate,
+)
+
+from onceproof.sink import exactly_once_kafka
+
+KEYS = 100_000
+TUNED = {"kafka.linger.ms": "20", "kafka.batch.size": "1000000", **LZ4}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    record_bytes: int
+    records: int
+
+    @property
+    def topic(self) -> str:
+        return f"in-{self.record_bytes}"
+
+    def records_of_a_batch(self, batches: int) -> int:
+        """A few more than its share: Spark rounds down, and would end with a batch of crumbs."""
+        return self.records // batches + 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What happens between the topics."""
+
+    name: str
+    transform: Callable[[DataFrame, int], DataFrame]
+    output_mode: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    name: str
+    ours: bool
+    options: dict[str, str] = field(default_factory=dict)
+    against: str | None = None
+
+
+VARIANTS = (
+    Variant(name="Spark's own, as it comes", ours=False),
+    Variant(name="ours, no compression", ours=True, against="Spark's own, as it comes"),
+    Variant(name="Spark's own, tuned", ours=False, options=TUNED),
+    Variant(name="ours, lz4", ours=True, options=LZ4, against="Spark's own, tuned"),
+)
+
+
+def copy(source: DataFrame, _record_bytes: int) -> DataFrame:
+    return source.select("key", "value")
+
+
+def fold(keys: int) -> Callable[[DataFrame, int], DataFrame]:
+    """A number is compared, not the value: Spark folds texts by sorting, which hides the sink."""
+
+    def transform(source: DataFrame, record_bytes: int) -> DataFrame:
+        key = (F.col("key").cast("string").cast("int") % keys).alias("key")
+        largest = source.select(key, number_of("value").alias("number")).groupBy("key").max()
+        key_text = F.lpad(F.col("key").cast("string"), 8, "0")
+        value = F.rpad(F.col("max(number)").cast("string"), record_bytes - 8, "x")
+        return largest.select(key_text.alias("key"), value.alias("value"))
+
+    return transform
+
+
+JOBS = {
+    "copy": Job(name="copy", transform=copy, output_mode="append"),
+    "fold-1k": Job(name="fold, 1,000 keys", transform=fold(1_000), output_mode="update"),
+    "fold-100k": Job(name="fold, 100,000 keys", transform=fold(KEYS), output_mode="update"),
+}
+
+
+def main() -> None:
+    asked = arguments()
+    with sink_stage("local[2]") as stage:
+        for fed in asked.inputs:
+            stage.feed(fed.topic, records=fed.records, record_bytes=fed.record_bytes, keys=KEYS)
+        for name in asked.jobs:
+            for fed in asked.inputs:
+                measure(stage, JOBS[name], fed, asked)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--inputs",
+        nargs="+",
+        type=_input,
+        default=[_input("100:2000000"), _input("1000:600000")],
+        metavar="BYTES:RECORDS",
+    )
+    parser.add_argument("--rounds", type=int, default=3, help="counted rounds, after a warm one")
+    parser.add_argument("--batches", type=int, default=4, help="micro-batches of each round")
+    parser.add_argument("--lanes", type=int, default=4)
+    parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
+    return parser.parse_args()
+
+
+def _input(text: str) -> Input:
+    record_bytes, records = (int(part) for part in text.split(":"))
+    return Input(record_bytes=record_bytes, records=records)
+
+
+def measure(stage: Stage, job: Job, fed: Input, asked: argparse.Namespace) -> None:
+    """All rounds of one job on one input, and their table."""
+    rounds: dict[str, list[list[BatchTime]]] = {variant.name: [] for variant in VARIANTS}
+    for number in range(asked.rounds + 1):
+        for variant in VARIANTS:
+            batches = run(stage, job, fed, variant, asked)
+            say(
+                f"{job.name}, {fed.record_bytes} bytes, round {number}, {variant.name}:"
+                f" {warm_rate(batches):,.0f}/s; batches {seconds_of(batches)} s"
+            )
+            if number > 0:
+                rounds[variant.name].append(batches)
+    report(job, fed, rounds)
+
+
+def run(
+    stage: Stage, job: Job, fed: Input, variant: Variant, asked: argparse.Namespace
+) -> list[BatchTime]:
+    output = stage.new_topic(f"out-{len(list(stage.scratch.glob('checkpoint-*')))}")
+    source = stage.read(fed.topic, maxOffsetsPerTrigger=fed.records_of_a_batch(asked.batches))
+    rows = job.transform(source, fed.record_bytes)
+    writer = rows.writeStream.outputMode(job.output_mode)
+    options = {**stage.client_options(), **variant.options}
+    batches = stage.run_to_the_end(_to(writer, output, options, variant, asked.lanes))
+    written = stage.records_in(output)
+    if job.name == "copy" and written < fed.records:
+        raise SystemExit(f"{variant.name} wrote {written} records; expected {fed.records}")
+    stage.drop_topic(output)
+    return batches
+
+
+def _to(
+    writer: DataStreamWriter, output: str, options: dict[str, str], variant: Variant, lanes: int
+) -> DataStreamWriter:
+    if not variant.ours:
+        return writer.format("kafka").options(**options, topic=output)
+    sink = exactly_once_kafka(sink_id=f"to-{output}", topic=output, lanes=lanes, options=options)
+    return writer.foreachBatch(sink)
+
+
+def report(job: Job, fed: Input, rounds: dict[str, list[list[BatchTime]]]) -> None:
+    rates = {name: statistics.median(map(warm_rate, runs)) for name, runs in rounds.items()}
+    rows = []
+    for variant in VARIANTS:
+        runs = rounds[variant.name]
+        against = "" if variant.against is None else rates[variant.name] / rates[variant.against]
+        rows.append(
+            [
+                variant.name,
+                f"{rates[variant.name]:,.0f}",
+                against and f"{against:.2f}×",
+                f"{statistics.median(batch.seconds for run in runs for batch in run[1:]):.2f}",
+                f"{statistics.median(run[0].seconds for run in runs):.2f}",
+            ]
+        )
+    table(
+        f"**{job.name}, {fed.record_bytes} bytes**, {fed.records:,} records a round,"
+        f" median of {len(runs)} rounds",
+        ["variant", "records/s, warm", "against Spark's", "warm batch, s", "first batch, s"],
+        rows,
+    )
+
+
+if __name__ == "__main__":
+    main()
