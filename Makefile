@@ -33,5 +33,9 @@ jury: setup  ## the long one: every liar, many seeds
 
 bench: setup  ## ratios against what a user would pick instead; see bench/RESULTS.md
 	$(PYTHON) bench/cluster_start.py
+	$(PYTHON) bench/sink_throughput.py --inputs 100:1000000 1000:400000 --rounds 2
+	$(PYTHON) bench/sink_small_batches.py
+	$(PYTHON) bench/sink_against_streams.py --records 3000000
+	$(PYTHON) bench/sink_memory.py
 
 .PHONY: help setup fmt lint types unit test jury bench

@@ -15,10 +15,10 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
-from sink_stage import Stage, percentile, say, sink_stage, table
+from sink_stage import Stage, percentile, say, sink_stage, slowest_lanes, table
 
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
 
@@ -45,15 +45,10 @@ class Meter:
         self.write(batch, batch_id)
         self.call_ms.append((time.perf_counter() - began) * 1000)
         if isinstance(self.write, ExactlyOnceKafka) and len(self.call_ms) > WARM_UP_BATCHES:
-            self._note_lanes(self.write)
+            for step, ms in slowest_lanes(self.write).items():
+                self.lane_ms[step].append(ms)
         if len(self.call_ms) == self.batches:
             self.done.set()
-
-    def _note_lanes(self, sink: ExactlyOnceKafka) -> None:
-        """The slowest lane of each step, whatever steps the reports tell of."""
-        reports = [asdict(report) for report in sink.last_reports]
-        for step in (name for name in reports[0] if name.endswith("_ms")):
-            self.lane_ms[step].append(max(report[step] for report in reports))
 
 
 def main() -> None:
@@ -129,7 +124,7 @@ def _report_steps(name: str, steps: dict[str, list[float]]) -> None:
         f"**{name}**: the slowest lane's milliseconds by step, as its reports tell them",
         ["step", "median", "p90", "max"],
         [
-            [step.removesuffix("_ms"), *(f"{figure:.0f}" for figure in _spread(values))]
+            [step, *(f"{figure:.0f}" for figure in _spread(values))]
             for step, values in steps.items()
         ],
     )

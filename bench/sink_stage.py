@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.jars.spark_jvm import CONNECTOR_SET
 from onceproof.process import ensure_ward
+from onceproof.sink import ExactlyOnceKafka
 
 PARTITIONS = 4
 KEY_DIGITS = 8
@@ -40,6 +41,9 @@ FEED_OPTIONS = {"kafka.linger.ms": "20", "kafka.batch.size": "1000000"}
 LZ4 = {"kafka.compression.type": "lz4"}
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 EXIT_S_MAX = 60.0
+# Spark shares a batch's records out to partitions and rounds down: without a few more than its
+# share the last batch would be followed by one of crumbs.
+CRUMBS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,6 +219,13 @@ def warm_rate(batches: Sequence[BatchTime]) -> float:
 
 def seconds_of(batches: Sequence[BatchTime]) -> str:
     return " ".join(f"{batch.seconds:.2f}" for batch in batches)
+
+
+def slowest_lanes(sink: ExactlyOnceKafka) -> dict[str, float]:
+    """The slowest lane's milliseconds in each step of the last batch, whatever steps there are."""
+    reports = [asdict(report) for report in sink.last_reports]
+    steps = [name for name in reports[0] if name.endswith("_ms")]
+    return {step.removesuffix("_ms"): max(report[step] for report in reports) for step in steps}
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.streaming.readwriter import DataStreamWriter
 from sink_stage import (
+    CRUMBS,
     LZ4,
     BatchTime,
     Stage,
@@ -28,11 +28,12 @@ from sink_stage import (
     say,
     seconds_of,
     sink_stage,
+    slowest_lanes,
     table,
     warm_rate,
 )
 
-from onceproof.sink import exactly_once_kafka
+from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
 
 KEYS = 100_000
 TUNED = {"kafka.linger.ms": "20", "kafka.batch.size": "1000000", **LZ4}
@@ -46,10 +47,6 @@ class Input:
     @property
     def topic(self) -> str:
         return f"in-{self.record_bytes}"
-
-    def records_of_a_batch(self, batches: int) -> int:
-        """A few more than its share: Spark rounds down, and would end with a batch of crumbs."""
-        return self.records // batches + 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,11 +148,18 @@ def run(
     stage: Stage, job: Job, fed: Input, variant: Variant, asked: argparse.Namespace
 ) -> list[BatchTime]:
     output = stage.new_topic(f"out-{len(list(stage.scratch.glob('checkpoint-*')))}")
-    source = stage.read(fed.topic, maxOffsetsPerTrigger=fed.records_of_a_batch(asked.batches))
+    source = stage.read(fed.topic, maxOffsetsPerTrigger=fed.records // asked.batches + CRUMBS)
     rows = job.transform(source, fed.record_bytes)
     writer = rows.writeStream.outputMode(job.output_mode)
     options = {**stage.client_options(), **variant.options}
-    batches = stage.run_to_the_end(_to(writer, output, options, variant, asked.lanes))
+    if variant.ours:
+        sink = exactly_once_kafka(
+            sink_id=f"to-{output}", topic=output, lanes=asked.lanes, options=options
+        )
+        batches = stage.run_to_the_end(writer.foreachBatch(sink))
+        say(f"  slowest lanes of the last batch, ms: {_steps(sink)}")
+    else:
+        batches = stage.run_to_the_end(writer.format("kafka").options(**options, topic=output))
     written = stage.records_in(output)
     if job.name == "copy" and written < fed.records:
         raise SystemExit(f"{variant.name} wrote {written} records; expected {fed.records}")
@@ -163,13 +167,8 @@ def run(
     return batches
 
 
-def _to(
-    writer: DataStreamWriter, output: str, options: dict[str, str], variant: Variant, lanes: int
-) -> DataStreamWriter:
-    if not variant.ours:
-        return writer.format("kafka").options(**options, topic=output)
-    sink = exactly_once_kafka(sink_id=f"to-{output}", topic=output, lanes=lanes, options=options)
-    return writer.foreachBatch(sink)
+def _steps(sink: ExactlyOnceKafka) -> str:
+    return ", ".join(f"{step} {ms:.0f}" for step, ms in slowest_lanes(sink).items())
 
 
 def report(job: Job, fed: Input, rounds: dict[str, list[list[BatchTime]]]) -> None:
