@@ -35,7 +35,7 @@ class WorkerMemory:
         self._jvm_pid = jvm_pid
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        self.workers_max = 0
+        self.processes_max = 0
         self.sum_kb_max = 0
         self.largest_kb_max = 0
         self.jvm_kb_max = 0
@@ -51,7 +51,7 @@ class WorkerMemory:
     def _watch(self) -> None:
         while not self._ended.wait(LOOK_EVERY_S):
             held = [resident_kb(pid) for pid in descendants(self._jvm_pid)]
-            self.workers_max = max(self.workers_max, len(held))
+            self.processes_max = max(self.processes_max, len(held))
             self.sum_kb_max = max(self.sum_kb_max, sum(held))
             self.largest_kb_max = max(self.largest_kb_max, *held, 0)
             self.jvm_kb_max = max(self.jvm_kb_max, resident_kb(self._jvm_pid))
@@ -118,11 +118,19 @@ def report(measured: list[tuple[int, WorkerMemory, float]]) -> None:
     smallest = measured[0][1]
     table(
         "**one batch, copy**: peak resident memory in MiB",
-        ["records", "workers", "all workers", "against the smallest", "largest", "JVM", "seconds"],
+        [
+            "records",
+            "Python processes",
+            "all of them",
+            "against the smallest",
+            "largest",
+            "JVM",
+            "seconds",
+        ],
         [
             [
                 f"{records:,}",
-                memory.workers_max,
+                memory.processes_max,
                 f"{memory.sum_kb_max / MIB:.0f}",
                 f"{memory.sum_kb_max / smallest.sum_kb_max:.2f}×",
                 f"{memory.largest_kb_max / MIB:.0f}",

@@ -13,6 +13,7 @@ ours are in them. Ours is compared with the variant of the same compression.
 """
 
 import argparse
+import itertools
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ from sink_stage import (
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
 
 KEYS = 100_000
+OUTPUT_NUMBERS = itertools.count()
 TUNED = {"kafka.linger.ms": "20", "kafka.batch.size": "1000000", **LZ4}
 
 
@@ -147,7 +149,7 @@ def measure(stage: Stage, job: Job, fed: Input, asked: argparse.Namespace) -> No
 def run(
     stage: Stage, job: Job, fed: Input, variant: Variant, asked: argparse.Namespace
 ) -> list[BatchTime]:
-    output = stage.new_topic(f"out-{len(list(stage.scratch.glob('checkpoint-*')))}")
+    output = stage.new_topic(f"out-{next(OUTPUT_NUMBERS)}")
     source = stage.read(fed.topic, maxOffsetsPerTrigger=fed.records // asked.batches + CRUMBS)
     rows = job.transform(source, fed.record_bytes)
     writer = rows.writeStream.outputMode(job.output_mode)
