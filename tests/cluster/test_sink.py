@@ -12,9 +12,12 @@ from pyspark.sql import DataFrame, SparkSession
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, leader
-from onceproof.sink.entries import Manifest, lane_partition
-from onceproof.sink.errors import LaneError, OwnershipError, ReplayError
-from onceproof.sink.ledger import last_entry
+from onceproof.sink.driver_lanes import DriverLanes
+from onceproof.sink.errors import OwnershipError, ReplayError
+from onceproof.sink.lane import Work
+from onceproof.sink.ledger.entries import Manifest, lane_partition
+from onceproof.sink.ledger.reader import last_entry
+from onceproof.sink.reports import LaneReport
 from onceproof.trial.spark import JudgeSpark
 
 ROWS = 40
@@ -58,6 +61,21 @@ class Bench:
         return self.spark.range(ROWS).selectExpr(
             "CAST(id AS STRING) AS key", f"concat('{value}{batch}-', id) AS value"
         )
+
+    def write_only_lane_2(self, sink: ExactlyOnceKafka, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The driver dies before the other lanes are written."""
+        real = DriverLanes.complete
+
+        def die_after_lane_2(
+            lanes: DriverLanes, reports: list[LaneReport], lane_of: dict[int, int], work: Work
+        ) -> list[LaneReport]:
+            real(lanes, [report for report in reports if report.lane == 2], lane_of, work)
+            raise SystemExit
+
+        with monkeypatch.context() as death:
+            death.setattr(DriverLanes, "complete", die_after_lane_2)
+            with pytest.raises(SystemExit):
+                sink(self.rows(0), 0)
 
     def visible(self) -> list[str]:
         """What a plain read_committed consumer sees, sorted."""
@@ -103,7 +121,7 @@ def bench(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Bench:
     # Called without a streaming query around it, so the query's id is given by hand.
-    monkeypatch.setattr(leader, "_query_id", lambda _: QUERY)
+    monkeypatch.setattr(leader, "query_of", lambda _: QUERY)
     return Bench(cluster, spark, str(abs(hash(request.node.name))))
 
 
@@ -121,17 +139,7 @@ def test_a_batch_that_is_replayed_by_a_successor_comes_out_once(bench: Bench) ->
 def test_a_partly_committed_batch_is_completed_with_its_recorded_lane_count(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = bench.sink(lanes=4)
-    real = leader.lane_function
-
-    def only_lane_2(task: Any) -> Any:
-        return real(task.for_lanes(frozenset({2})))
-
-    with monkeypatch.context() as death:  # the driver dies before the other lanes ran
-        death.setattr(leader, "lane_function", only_lane_2)
-        death.setattr(leader, "ATTEMPTS_MAX", 1)
-        with pytest.raises(LaneError, match="reported; expected 0 to 3"):
-            first(bench.rows(0), 0)
+    bench.write_only_lane_2(bench.sink(lanes=4), monkeypatch)
     assert 0 < len(bench.visible()) < ROWS
     bench.sink(lanes=2)(bench.rows(0), 0)
     bench.sink(lanes=2)(bench.rows(1), 1)
@@ -150,7 +158,7 @@ def test_an_empty_batch_leaves_a_token_on_every_lane(bench: Bench) -> None:
     sink(bench.rows(0).where("false"), 0)
     assert [report.lane for report in sink.last_reports] == [0, 1, 2]
     for lane in range(3):
-        entry = last_entry(sink._settings, lane_partition(lane))
+        entry = last_entry(sink._lanes._settings, lane_partition(lane))
         assert entry is not None
         assert (entry.batch, getattr(entry, "rows", None)) == (0, 0)
 
@@ -171,7 +179,7 @@ def test_another_query_a_rolled_back_and_a_lost_ledger_are_refused(
     bench.sink(adopt=True)(bench.rows(3), 3)
     with pytest.raises(OwnershipError, match="the checkpoint was rolled back"):
         bench.sink()(bench.rows(2), 2)
-    monkeypatch.setattr(leader, "_query_id", lambda _: "q-2")
+    monkeypatch.setattr(leader, "query_of", lambda _: "q-2")
     with pytest.raises(OwnershipError, match="another checkpoint"):
         bench.sink()(bench.rows(0), 0)
     bench.sink(takeover=True)(bench.rows(0), 0)
@@ -188,6 +196,6 @@ def test_a_driver_that_was_away_finds_out_what_its_successor_did(bench: Bench) -
     with pytest.raises(OwnershipError, match="the checkpoint was rolled back"):
         away(bench.rows(1), 1)
     assert bench.visible() == expected(0, 1, 2)
-    manifest = last_entry(away._settings, 0)
+    manifest = last_entry(away._lanes._settings, 0)
     assert isinstance(manifest, Manifest)
     assert json.loads(manifest.to_bytes())["lanes_ever"] == 4

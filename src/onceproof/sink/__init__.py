@@ -6,13 +6,25 @@ df.writeStream.outputMode("update").foreachBatch(
     exactly_once_kafka(sink_id="orders", topic="out", options={"kafka.bootstrap.servers": "…"})
 ).option("checkpointLocation", "…").start()
 
-                   driver (leader.py)                    executors (lane.py), one task a lane
-batch b ──▶ fence, read the ledger ──▶ manifest of b ──▶ fence ─▶ read own token ─▶ decide
-                                                          rows + token of b in ONE transaction
+                   driver (leader.py)                      executors (task.py), one task a lane
+batch b ──▶ fence, read the ledger ──▶ manifest of b ──┬─▶ fence ─▶ read own token ─▶ decide
+            (announcing.py)                            │    rows + token of b in ONE transaction
+                                                       └─▶ few rows: the same, by the driver itself
                    ledger: a compacted topic, partition 0 for manifests, n+1 for lane n's tokens
 """
 
-from onceproof.sink.errors import SinkError
+from onceproof.sink.errors import LaneError, OwnershipError, RefusedError, ReplayError, SinkError
 from onceproof.sink.leader import ExactlyOnceKafka, exactly_once_kafka
+from onceproof.sink.reports import BatchReport, LaneReport
 
-__all__ = ["ExactlyOnceKafka", "SinkError", "exactly_once_kafka"]
+__all__ = [
+    "BatchReport",
+    "ExactlyOnceKafka",
+    "LaneError",
+    "LaneReport",
+    "OwnershipError",
+    "RefusedError",
+    "ReplayError",
+    "SinkError",
+    "exactly_once_kafka",
+]

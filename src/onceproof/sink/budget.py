@@ -5,7 +5,11 @@ import time
 
 class Budget:
     def __init__(self, seconds: float) -> None:
-        self._ends = time.monotonic() + seconds
+        self._began = time.monotonic()
+        self._ends = self._began + seconds
+
+    def used_s(self) -> float:
+        return time.monotonic() - self._began
 
     def left_s(self) -> float:
         return max(0.0, self._ends - time.monotonic())

@@ -3,6 +3,8 @@
 SinkError
 ├── OwnershipError   another query, another checkpoint or a newer batch owns this sink
 ├── ReplayError      the replayed rows are not those that were committed: nothing more is written
+├── RefusedError     the brokers will not take this, however often it is tried (too large, no such
+│                    topic, not authorised, a transaction that outlasts its timeout)
 └── LaneError        a lane could not be written; the batch may be tried again
 """
 
@@ -16,6 +18,10 @@ class OwnershipError(SinkError):
 
 
 class ReplayError(SinkError):
+    pass
+
+
+class RefusedError(SinkError):
     pass
 
 

@@ -1,164 +1,170 @@
-"""Runs on executors. One lane of one batch: fence, then read the own token, then decide.
+"""One lane of one batch: fence, then read the own token, then decide. On executors or the driver.
 
 no token of b, or an older one   → rows and the token of b in one transaction
 token of b                       → already committed: the replayed rows must have the same digest
 token above b, or another query  → somebody else owns this sink: refuse
+
+The fence may be long before the write: whoever comes in between fences us in turn, and our commit
+fails. So a token that was read after our fence stays the last one until we commit or are refused.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from onceproof.sink.digest import RowsDigest
-from onceproof.sink.entries import Manifest, Token, lane_key, lane_partition
-from onceproof.sink.ledger import last_entry
-from onceproof.sink.rows import Record, records
+from onceproof.sink.errors import LaneError, RefusedError
+from onceproof.sink.ledger.entries import Entry, Token, lane_key, lane_partition
+from onceproof.sink.ledger.reader import last_entry
+from onceproof.sink.producing.transaction import Record, Transaction, open_transaction
+from onceproof.sink.reports import LaneReport, LaneState
+from onceproof.sink.rows import LaneRows
 from onceproof.sink.settings import Settings
-from onceproof.sink.transactions import Transaction
 
 if TYPE_CHECKING:
     import pyarrow
 
-SERVE_DELIVERIES_EVERY = 1000
-
-
-class LaneState(StrEnum):
-    COMMITTED = "committed"  # written and committed by this task
-    ALREADY = "already"  # a token of this batch was there, and its digest agrees
-    MISSING = "missing"  # not written yet (only looked at)
-    DIFFERS = "differs"  # a token of this batch was there, and its digest does not agree
-    FOREIGN = "foreign"  # the token belongs to a later batch or to another query
-
-
-REPORT_SCHEMA = """
-    lane long, state string, rows long, digest string, found string,
-    fence_ms double, read_ms double, commit_ms double
-"""
-
 
 @dataclass(frozen=True, kw_only=True)
-class LaneReport:
+class OpenLane:
+    """A lane that is ours: fenced, and its last token read after the fence."""
+
     lane: int
-    state: str
-    rows: int
-    digest: str
-    found: str  # the ledger entry that decided, for the error message
+    transaction: Transaction
+    entry: Entry | None
     fence_ms: float
     read_ms: float
-    commit_ms: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaneTask:
-    """What a task needs to know; plain data, pickled to executors."""
+class Work:
+    """Whose batch it is. Plain data."""
 
     settings: Settings
     query: str
     batch: int
-    write: bool  # False: only fence, read and compute the digest
-    only: frozenset[int] | None = None  # lanes to act on; None: all
-
-    def for_lanes(self, lanes: frozenset[int]) -> "LaneTask":
-        return replace(self, only=lanes)
+    verify: bool = True  # False: an operator accepted what is committed, whatever it is
 
 
-def lane_function(
-    task: LaneTask,
-) -> Callable[[Iterator["pyarrow.RecordBatch"]], Iterator["pyarrow.RecordBatch"]]:
-    """For DataFrame.mapInArrow: the task of partition n carries out lane n and reports one row."""
-
-    def run(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
-        import pyarrow
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        assert context is not None
-        lane = context.partitionId()
-        if task.only is not None and lane not in task.only:
-            return
-        report = carry_out(task, lane, batches)
-        yield pyarrow.RecordBatch.from_pylist([asdict(report)])
-
-    return run
-
-
-def carry_out(task: LaneTask, lane: int, batches: Iterator["pyarrow.RecordBatch"]) -> LaneReport:
+def open_lane(settings: Settings, lane: int) -> OpenLane:
     started = time.monotonic()
-    transaction = Transaction(task.settings.producer(task.settings.lane_transactional_id(lane)))
+    transaction = open_transaction(
+        settings.producer(settings.lane_transactional_id(lane)), fast=settings.fast
+    )
     fenced = time.monotonic()
-    entry = last_entry(task.settings, lane_partition(lane))
+    entry = last_entry(settings, lane_partition(lane))
     read = time.monotonic()
-    state = decide(entry, task)
-    digest = RowsDigest()
-    rows = records(batches, lane, task.settings.topic)
-    commit_ms = 0.0
-    if state is LaneState.MISSING and task.write:
-        commit_ms = _write(transaction, task, lane, rows, digest)
-        state = LaneState.COMMITTED
-    else:
-        # Read to the end even where nothing is written: a task that stops reading a stateful
-        # iterator early leaves its state version uncommitted.
-        for row in rows:
-            digest.add(row.topic, row.partition, row.key, row.value, row.headers)
-        if state is LaneState.ALREADY and not _agrees(entry, digest):
-            state = LaneState.DIFFERS
-    return LaneReport(
+    return OpenLane(
         lane=lane,
-        state=state.value,
-        rows=digest.rows,
-        digest=digest.hex(),
-        found="none" if entry is None else entry.to_bytes().decode(),
+        transaction=transaction,
+        entry=entry,
         fence_ms=(fenced - started) * 1000,
         read_ms=(read - fenced) * 1000,
+    )
+
+
+def carry_out(opened: OpenLane, work: Work, rows: LaneRows, partition: int) -> LaneReport:
+    """Decide, and write if it is missing; whatever happens, all rows are read."""
+    state = decide(opened.entry, work)
+    detail = "no token" if opened.entry is None else opened.entry.to_bytes().decode()
+    write_ms = commit_ms = 0.0
+    try:
+        if state is None:
+            write_ms, commit_ms = _write(opened, work, rows)
+            state = LaneState.COMMITTED
+    except RefusedError as refusal:
+        state, detail = LaneState.REFUSED, str(refusal)
+    # A task that stops reading a stateful iterator early leaves its state version uncommitted.
+    rows.read_to_the_end()
+    if state is LaneState.ALREADY and work.verify and not agrees(opened.entry, rows):
+        state = LaneState.DIFFERS
+    opened.transaction.close()
+    return LaneReport(
+        partition=partition,
+        lane=opened.lane,
+        state=state.value,
+        rows=rows.digest.rows,
+        digest=rows.digest.hex(),
+        detail=detail,
+        fence_ms=opened.fence_ms,
+        read_ms=opened.read_ms,
+        write_ms=write_ms,
         commit_ms=commit_ms,
     )
 
 
-def decide(entry: Manifest | Token | None, task: LaneTask) -> LaneState:
-    """What the last token says about this batch. Pure; the heart of the protocol."""
+def decide(entry: Entry | None, work: Work) -> LaneState | None:
+    """What the last token says about this batch; None: it is to be written. Pure."""
     if entry is None:
-        return LaneState.MISSING
-    if isinstance(entry, Manifest):
+        return None
+    if not isinstance(entry, Token):
         return LaneState.FOREIGN
-    if entry.query != task.query:
-        return LaneState.MISSING if task.settings.takeover else LaneState.FOREIGN
-    if entry.batch > task.batch:
+    if entry.query != work.query:
+        return None if work.settings.takeover else LaneState.FOREIGN
+    if entry.batch > work.batch:
         return LaneState.FOREIGN
-    return LaneState.ALREADY if entry.batch == task.batch else LaneState.MISSING
+    return LaneState.ALREADY if entry.batch == work.batch else None
 
 
-def _agrees(entry: Manifest | Token | None, digest: RowsDigest) -> bool:
-    return isinstance(entry, Token) and entry.rows == digest.rows and entry.digest == digest.hex()
+def agrees(entry: Entry | None, rows: LaneRows) -> bool:
+    digest = rows.digest
+    return isinstance(entry, Token) and (entry.rows, entry.digest) == (digest.rows, digest.hex())
 
 
-def _write(
-    transaction: Transaction, task: LaneTask, lane: int, rows: Iterator[Record], digest: RowsDigest
-) -> float:
-    """Rows and token in one transaction; the milliseconds the commit took."""
-    transaction.begin()
+def _write(opened: OpenLane, work: Work, rows: LaneRows) -> tuple[float, float]:
+    """Rows and token in one transaction; the milliseconds of writing and of committing."""
+    transaction, settings = opened.transaction, work.settings
+    began = time.monotonic()
     try:
-        for row in rows:
-            digest.add(row.topic, row.partition, row.key, row.value, row.headers)
-            place = {} if row.partition is None else {"partition": row.partition}
-            transaction.produce(
-                topic=row.topic, key=row.key, value=row.value, headers=row.headers, **place
-            )
-            if digest.rows % SERVE_DELIVERIES_EVERY == 0:
-                transaction.serve_deliveries()
-        token = Token(
-            query=task.query, batch=task.batch, lane=lane, rows=digest.rows, digest=digest.hex()
-        )
-        transaction.produce(
-            topic=task.settings.ledger_topic,
-            partition=lane_partition(lane),
-            key=lane_key(lane),
-            value=token.to_bytes(),
-        )
-        started = time.monotonic()
+        transaction.begin()
+        for batch in _in_time(rows, began, opened.lane, work):
+            transaction.produce_rows(batch, settings.topic)
+        transaction.produce_record(_token(opened.lane, work, rows))
+        written = time.monotonic()
         transaction.commit()
+    except LaneError as error:
+        transaction.abandon()
+        _refuse_if_late(began, opened.lane, work, error)
+        raise
     except BaseException:
         transaction.abandon()
         raise
-    return (time.monotonic() - started) * 1000
+    return (written - began) * 1000, (time.monotonic() - written) * 1000
+
+
+def _token(lane: int, work: Work, rows: LaneRows) -> Record:
+    token = Token(
+        query=work.query,
+        batch=work.batch,
+        lane=lane,
+        rows=rows.digest.rows,
+        digest=rows.digest.hex(),
+    )
+    return Record(
+        topic=work.settings.ledger_topic,
+        partition=lane_partition(lane),
+        key=lane_key(lane),
+        value=token.to_bytes(),
+    )
+
+
+def _in_time(
+    rows: LaneRows, began: float, lane: int, work: Work
+) -> "Iterator[pyarrow.RecordBatch]":
+    for batch in rows:
+        _refuse_if_late(began, lane, work, None)
+        yield batch
+
+
+def _refuse_if_late(began: float, lane: int, work: Work, cause: LaneError | None) -> None:
+    """A transaction that outlasts its timeout is aborted by the broker, in every replay again."""
+    used_ms = (time.monotonic() - began) * 1000
+    limit_ms = work.settings.transaction_timeout_ms
+    if used_ms < limit_ms:
+        return
+    raise RefusedError(
+        f"batch {work.batch}, lane {lane}: writing took {used_ms / 1000:.1f} s, but"
+        f" kafka.transaction.timeout.ms is {limit_ms} ({limit_ms / 1000:.1f} s), so the brokers"
+        " abort it; raise the timeout (up to the brokers' transaction.max.timeout.ms), make batches"
+        " smaller (maxOffsetsPerTrigger) or use more lanes"
+    ) from cause

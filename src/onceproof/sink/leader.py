@@ -1,28 +1,38 @@
 """Runs on the driver. Leads each batch: ownership, manifest, lanes, and the checks of a replay.
 
 1. fence the predecessor, then read the last manifest, then judge who owns the sink
-2. no manifest of b: commit one (it fixes the lane count), then let the lanes write
-3. a manifest of b is there: a replay. First all lanes are fenced and their committed rows compared
-   with the replayed ones; only if all agree do the missing lanes write
+2. no manifest of b: commit one (it fixes how b is cut), then let the lanes write
+3. a manifest of b is there: a replay. First all its lanes are fenced and their tokens read; if some
+   are committed, the replayed rows must be theirs; only then do the missing lanes write
 """
 
 import logging
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from confluent_kafka import KafkaException
-
-from onceproof.sink.entries import MANIFEST_KEY, MANIFEST_PARTITION, Manifest, Token
-from onceproof.sink.errors import LaneError, OwnershipError, ReplayError, SinkError
-from onceproof.sink.lane import REPORT_SCHEMA, LaneReport, LaneState, LaneTask, lane_function
-from onceproof.sink.ledger import ensure_ledger, last_entry
-from onceproof.sink.ownership import judge_ownership
-from onceproof.sink.rows import in_lanes
-from onceproof.sink.settings import LANES_DEFAULT, Settings, make_settings
-from onceproof.sink.transactions import Transaction
+from onceproof.sink.announcing import Announcer, TakenUp
+from onceproof.sink.cut import cut_batch
+from onceproof.sink.driver_lanes import DriverLanes
+from onceproof.sink.errors import LaneError
+from onceproof.sink.execution import query_of, refuse_other_engines, run_tasks
+from onceproof.sink.lane import Work, decide
+from onceproof.sink.ledger.entries import Cut, Decision, Token
+from onceproof.sink.ledger.topic import ensure_ledger
+from onceproof.sink.replay import match_lanes
+from onceproof.sink.reports import BatchReport, LaneReport, LaneState, empty_lane
+from onceproof.sink.settings import (
+    LANES_DEFAULT,
+    SMALL_LANE_BYTES_DEFAULT,
+    Settings,
+    make_settings,
+)
+from onceproof.sink.stops import does_not_match, foreign, refuse, too_many_partitions
+from onceproof.sink.task import Task
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 ATTEMPTS_MAX = 5
 _log = logging.getLogger("onceproof.sink")
@@ -37,193 +47,174 @@ def exactly_once_kafka(
     ledger_topic: str | None = None,
     takeover: bool = False,
     adopt: bool = False,
+    small_lane_bytes: int = SMALL_LANE_BYTES_DEFAULT,
+    fast: bool = True,
+    on_batch: Callable[[BatchReport], None] | None = None,
 ) -> "ExactlyOnceKafka":
     """The function to give to `foreachBatch`.
 
     sink_id   names the sink for good: its transactional ids and its ledger are called after it
     options   client settings by Spark's names, e.g. {"kafka.bootstrap.servers": "…"}
     topic     where to write; without it each row's column `topic` says so
-    lanes     how many transactions share a batch; 1 makes a batch atomic as a whole
+    lanes     how many transactions may share a batch; 1 makes a batch atomic as a whole
     takeover  write although the ledger belongs to another query (another checkpoint)
     adopt     go on with a checkpoint that has passed batches without this ledger
+    small_lane_bytes  lanes up to this size are written by the driver; 0: never
+    fast      False: use confluent-kafka's own calls only
+    on_batch  called with the metrics of each batch after it is committed
     """
-    return ExactlyOnceKafka(
-        make_settings(
-            sink_id=sink_id,
-            topic=topic,
-            options=options,
-            lanes=lanes,
-            ledger_topic=ledger_topic,
-            takeover=takeover,
-            adopt=adopt,
-        )
+    settings = make_settings(
+        sink_id=sink_id,
+        topic=topic,
+        options=options,
+        lanes=lanes,
+        ledger_topic=ledger_topic,
+        takeover=takeover,
+        adopt=adopt,
+        small_lane_bytes=small_lane_bytes,
+        fast=fast,
     )
+    return ExactlyOnceKafka(settings, on_batch)
 
 
 class ExactlyOnceKafka:
     """Called with each micro-batch, in order, by one thread. What counts, the ledger knows."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._has_fenced_old_lanes = False
-        self.last_reports: tuple[LaneReport, ...] = ()
+    def __init__(
+        self, settings: Settings, on_batch: Callable[[BatchReport], None] | None = None
+    ) -> None:
+        self._announcer = Announcer(settings)
+        self._lanes = DriverLanes(settings)
+        self._on_batch = on_batch
+        self._tasks_ms = self._driver_lanes_ms = 0.0
+        self.last_batch: BatchReport | None = None
+
+    @property
+    def last_reports(self) -> tuple[LaneReport, ...]:
+        return () if self.last_batch is None else self.last_batch.lanes
 
     def __call__(self, batch: "DataFrame", batch_id: int) -> None:
-        query = _query_id(batch.sparkSession)
-        manifest, is_replay = self._patiently_take_up(query, batch_id)
-        if not is_replay:
-            try:
-                self.last_reports = self._run(batch, manifest, write=True)
-                return
-            except _BatchFailed as failure:
-                _log.warning("batch %d is tried again: %s", batch_id, failure)
-        self._replay(batch, manifest)
+        began = time.monotonic()
+        self._tasks_ms = self._driver_lanes_ms = 0.0
+        query = query_of(batch.sparkSession)
+        refuse_other_engines(batch.sparkSession, query)
+        taken = self._announcer.take_up(batch, query, batch_id)
+        taken_up_ms = _since(began)
+        self._lanes.use(taken.settings)
+        reports = self._write(batch, taken)
+        self.last_batch = BatchReport(
+            batch=batch_id,
+            cut=taken.manifest.cut,
+            is_replay=taken.is_replay,
+            rows=sum(report.rows for report in reports),
+            lanes=tuple(sorted(reports, key=lambda report: report.lane or 0)),
+            take_up_ms=taken_up_ms,
+            tasks_ms=self._tasks_ms,
+            driver_lanes_ms=self._driver_lanes_ms,
+            total_ms=_since(began),
+        )
+        _log.info("%s", self.last_batch)
+        if self._on_batch is not None:
+            self._on_batch(self.last_batch)
 
-    def _patiently_take_up(self, query: str, batch_id: int) -> tuple[Manifest, bool]:
+    def _write(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
+        if not taken.is_replay:
+            identity = {lane: lane for lane in range(taken.manifest.lanes)}
+            try:
+                return self._pass(batch, taken, identity)
+            except LaneError as failure:
+                _log.warning("batch %d is tried again: %s", taken.manifest.batch, failure)
+        return self._replay_patiently(batch, taken)
+
+    def _replay_patiently(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
         failure: Exception | None = None
         for _ in range(ATTEMPTS_MAX):
             try:
-                return self._take_up(query, batch_id)
-            except (LaneError, KafkaException) as again:
+                return self._replay(batch, taken)
+            except LaneError as again:
                 failure = again
-                _log.warning("batch %d is taken up again: %s", batch_id, again)
+                _log.warning("replay of batch %d is tried again: %s", taken.manifest.batch, again)
         raise LaneError(
-            f"batch {batch_id} could not be taken up {ATTEMPTS_MAX} times; last: {failure}"
+            f"batch {taken.manifest.batch} failed {ATTEMPTS_MAX} times; last: {failure}"
         ) from failure
 
-    def _take_up(self, query: str, batch_id: int) -> tuple[Manifest, bool]:
-        """Fence, then read, then judge, then announce; the manifest, and whether it was there.
-
-        For each batch anew: a driver that was away for a while finds here what its successor did.
-        """
-        if not self._has_fenced_old_lanes:
-            ensure_ledger(self._settings, self._settings.lanes)
-        transaction = Transaction(self._settings.producer(self._settings.driver_transactional_id()))
-        last = last_entry(self._settings, MANIFEST_PARTITION)
-        if isinstance(last, Token):
-            raise SinkError(f"ledger {self._settings.ledger_topic} has a token among its manifests")
-        judge_ownership(last, query, batch_id, self._settings)
-        is_replay = last is not None and (last.query, last.batch) == (query, batch_id)
-        manifest = last if last is not None and is_replay else self._next(last, query, batch_id)
-        self._fence_old_lanes(manifest)
-        if not is_replay:
-            self._announce(transaction, manifest)
-        return manifest, is_replay
-
-    def _next(self, last: Manifest | None, query: str, batch_id: int) -> Manifest:
-        lanes = self._settings.lanes
-        ever = max(lanes, last.lanes_ever if last else 0)
-        return Manifest(query=query, batch=batch_id, lanes=lanes, lanes_ever=ever)
-
-    def _fence_old_lanes(self, manifest: Manifest) -> None:
-        """Once: no one of before may still write on a lane that this run does not use."""
-        if self._has_fenced_old_lanes:
-            return
-        for lane in range(manifest.lanes, manifest.lanes_ever):
-            Transaction(self._settings.producer(self._settings.lane_transactional_id(lane)))
-        self._has_fenced_old_lanes = True
-
-    def _announce(self, transaction: Transaction, manifest: Manifest) -> None:
-        transaction.begin()
-        transaction.produce(
-            topic=self._settings.ledger_topic,
-            partition=MANIFEST_PARTITION,
-            key=MANIFEST_KEY,
-            value=manifest.to_bytes(),
-        )
-        transaction.commit()
-
-    def _replay(self, batch: "DataFrame", manifest: Manifest) -> None:
-        """Compare all that is committed first; write what is missing after."""
-        ensure_ledger(self._settings, manifest.lanes)
+    def _replay(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
+        """Fence all lanes, read all tokens, compare, and only then write what is missing."""
+        manifest = taken.manifest
+        ensure_ledger(taken.settings, manifest.lanes)
+        committed = self._committed(taken)
+        if not committed and taken.decision is not Decision.SKIP:
+            return self._pass(batch, taken, {lane: lane for lane in range(manifest.lanes)})
         kept = batch.persist()  # evaluated twice: once to compare, once to write
         try:
-            failure: Exception | None = None
-            for _ in range(ATTEMPTS_MAX):
-                try:
-                    looked = self._run(kept, manifest, write=False)
-                    missing = [
-                        report.lane for report in looked if report.state == LaneState.MISSING
-                    ]
-                    self.last_reports = self._run(kept, manifest, write=True) if missing else looked
-                    return
-                except _BatchFailed as again:
-                    failure = again
-                    _log.warning("replay of batch %d is tried again: %s", manifest.batch, again)
-            raise LaneError(
-                f"batch {manifest.batch} failed {ATTEMPTS_MAX} times; last: {failure}"
-            ) from failure
+            measured = self._measure(kept, taken)
+            if taken.decision is Decision.SKIP:
+                return measured
+            contents = {n: (r.rows, r.digest) for n, r in enumerate(measured)}
+            match = match_lanes(Cut(manifest.cut), manifest.lanes, committed, contents)
+            if match.unmatched and taken.decision is None:
+                raise does_not_match(taken, match.unmatched[0], measured)
+            done = [r for r in measured if r.partition not in match.lane_of]
+            already = [replace(r, state=LaneState.ALREADY.value) for r in done]
+            return already + (self._pass(kept, taken, match.lane_of) if match.lane_of else [])
         finally:
             kept.unpersist()
 
-    def _run(
-        self, batch: "DataFrame", manifest: Manifest, *, write: bool
-    ) -> tuple[LaneReport, ...]:
-        """One pass over all lanes; raises for a lane that must not be written."""
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
+    def _committed(self, taken: TakenUp) -> dict[int, Token]:
+        """Each lane fenced, then its token read; those of this batch."""
+        work = self._work(taken)
+        found = {}
+        for lane, entry in self._lanes.fence_all(taken.manifest.lanes).items():
+            state = decide(entry, work)
+            if state is LaneState.FOREIGN:
+                raise foreign(taken, lane, "" if entry is None else entry.to_bytes().decode())
+            if state is LaneState.ALREADY and isinstance(entry, Token):
+                found[lane] = entry
+        return found
 
-        laned = in_lanes(batch, manifest.lanes, self._settings.topic)
-        task = LaneTask(
-            settings=self._settings, query=manifest.query, batch=manifest.batch, write=write
+    def _measure(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
+        task = Task(work=self._work(taken), lane_of={}, write=False)
+        reports = self._run(batch, taken, task)
+        return _with_empty_ones(reports, range(taken.manifest.lanes))
+
+    def _pass(
+        self, batch: "DataFrame", taken: TakenUp, lane_of: dict[int, int]
+    ) -> list[LaneReport]:
+        """One pass over all partitions that writes the lanes of `lane_of`."""
+        work = self._work(taken)
+        reports = self._run(batch, taken, Task(work=work, lane_of=lane_of, write=True))
+        asked = [report for report in reports if report.partition in lane_of]
+        began = time.monotonic()
+        done = self._lanes.complete(_with_empty_ones(asked, lane_of), lane_of, work)
+        self._driver_lanes_ms += _since(began)
+        for report in done:
+            refuse(report, taken)
+        return done
+
+    def _run(self, batch: "DataFrame", taken: TakenUp, task: Task) -> list[LaneReport]:
+        manifest, began = taken.manifest, time.monotonic()
+        rows = cut_batch(batch, Cut(manifest.cut), manifest.lanes, taken.settings.topic)
+        reports = run_tasks(rows, task)
+        self._tasks_ms += _since(began)
+        strays = sorted({r.partition for r in reports} - set(range(manifest.lanes)))
+        if strays:
+            raise too_many_partitions(taken, strays[-1])
+        return reports
+
+    def _work(self, taken: TakenUp) -> Work:
+        return Work(
+            settings=taken.settings,
+            query=taken.manifest.query,
+            batch=taken.manifest.batch,
+            verify=taken.decision is None,
         )
-        try:
-            reports = _collect(laned, task)
-            silent = frozenset(range(manifest.lanes)) - {report.lane for report in reports}
-            if silent:
-                reports += _collect(_no_rows(laned, manifest.lanes), task.for_lanes(silent))
-            _require_all(reports, manifest)
-        except (PySparkException, Py4JError) as error:
-            raise _BatchFailed(str(error)) from error
-        _refuse(reports, manifest, self._settings)
-        return tuple(sorted(reports, key=lambda report: report.lane))
 
 
-class _BatchFailed(Exception):
-    """A pass over the lanes failed; what is committed is found out by the next pass."""
+def _since(began: float) -> float:
+    return (time.monotonic() - began) * 1000
 
 
-def _query_id(session: "SparkSession") -> str:
-    query = session.sparkContext.getLocalProperty("sql.streaming.queryId")
-    if query is None:
-        raise SinkError("not inside a streaming query; expected to be called by foreachBatch")
-    return query
-
-
-def _collect(rows: "DataFrame", task: LaneTask) -> list[LaneReport]:
-    found = rows.mapInArrow(lane_function(task), REPORT_SCHEMA).collect()
-    return [LaneReport(**row.asDict()) for row in found]
-
-
-def _no_rows(like: "DataFrame", lanes: int) -> "DataFrame":
-    """One partition a lane with nothing to write: a single row that stands for none.
-
-    Spark runs no Python function on an empty partition, and drops the shuffle of a batch it knows
-    to be empty; an empty lane must leave its token all the same.
-    """
-    from pyspark.sql import functions as F
-
-    columns = [F.lit(None).cast(field.dataType).alias(field.name) for field in like.schema.fields]
-    return like.sparkSession.range(0, lanes, 1, lanes).select(*columns)
-
-
-def _require_all(reports: list[LaneReport], manifest: Manifest) -> None:
-    reported = sorted(report.lane for report in reports)
-    if reported != list(range(manifest.lanes)):
-        raise _BatchFailed(f"lanes {reported} reported; expected 0 to {manifest.lanes - 1}")
-
-
-def _refuse(reports: list[LaneReport], manifest: Manifest, settings: Settings) -> None:
-    for report in reports:
-        if report.state == LaneState.FOREIGN:
-            raise OwnershipError(
-                f"sink {settings.sink_id}, batch {manifest.batch}, lane {report.lane}: the ledger"
-                f" holds {report.found}; another query or a later batch owns this sink"
-            )
-        if report.state == LaneState.DIFFERS:
-            raise ReplayError(
-                f"sink {settings.sink_id}, batch {manifest.batch}, lane {report.lane}: the replayed"
-                f" rows are not those that were committed; replayed {report.rows} rows with digest"
-                f" {report.digest}, committed {report.found}; nothing more was written."
-                " The query is not deterministic, or its input changed"
-            )
+def _with_empty_ones(reports: list[LaneReport], partitions: Iterable[int]) -> list[LaneReport]:
+    """Spark runs no Python function on an empty partition: a silent one has no rows."""
+    told = {report.partition: report for report in reports}
+    return [told.get(n) or empty_lane(n) for n in partitions]

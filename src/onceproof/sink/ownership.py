@@ -1,7 +1,7 @@
 """Who owns the sink: the last manifest against this query's id and batch. Pure."""
 
-from onceproof.sink.entries import Manifest
 from onceproof.sink.errors import OwnershipError
+from onceproof.sink.ledger.entries import Manifest
 from onceproof.sink.settings import Settings
 
 

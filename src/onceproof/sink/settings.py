@@ -2,28 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from onceproof.sink.client import translate
 from onceproof.sink.errors import SinkError
 
 TRANSACTION_TIMEOUT_MS_DEFAULT = 60_000
 LANES_DEFAULT = 4
-# Set by the sink itself: a user's value would break the protocol.
-_OWN = {"transactional.id", "enable.idempotence", "acks", "group.id", "isolation.level"}
+SMALL_LANE_BYTES_DEFAULT = 64 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Goes to executors with every task, so it is plain data."""
+    """Goes to executors with every task, so it is plain data, and it can be a key."""
 
     sink_id: str
     topic: str | None
     lanes: int
     ledger_topic: str
-    client: Mapping[str, str] = field(repr=False)  # may hold secrets
+    client: tuple[tuple[str, str], ...] = field(repr=False)  # may hold secrets
     transaction_timeout_ms: int = TRANSACTION_TIMEOUT_MS_DEFAULT
     takeover: bool = False
     adopt: bool = False
+    small_lane_bytes: int = SMALL_LANE_BYTES_DEFAULT
+    fast: bool = True
+    connect_to_all: bool = False  # ahead, where there are few brokers
 
     def driver_transactional_id(self) -> str:
         return f"{self.sink_id}-driver"
@@ -31,36 +33,40 @@ class Settings:
     def lane_transactional_id(self, lane: int) -> str:
         return f"{self.sink_id}-lane-{lane}"
 
-    def producer(self, transactional_id: str) -> dict[str, Any]:
+    def producer(self, transactional_id: str) -> dict[str, str]:
         """Java's partitioner, so that a key stays on its partition when people migrate."""
         return {
-            "linger.ms": 5,
+            "linger.ms": "5",
             "partitioner": "murmur2_random",
-            **self.client,
+            # Bounds the memory of a lane; the default is a gigabyte.
+            "queue.buffering.max.kbytes": "65536",
+            "queue.buffering.max.messages": "200000",
+            **dict(self.client),
             "transactional.id": transactional_id,
-            "transaction.timeout.ms": self.transaction_timeout_ms,
+            "transaction.timeout.ms": str(self.transaction_timeout_ms),
             "acks": "all",
+            "enable.sparse.connections": "false" if self.connect_to_all else "true",
         }
 
-    def reader(self, isolation_level: str) -> dict[str, Any]:
-        shared = {name: value for name, value in self.client.items() if _for_readers(name)}
+    def reader(self, isolation_level: str) -> dict[str, str | int | float | bool]:
         return {
-            **shared,
+            **self.admin(),
             "group.id": f"{self.sink_id}-ledger-reader",  # never joined: partitions are assigned
             "enable.auto.commit": False,
             "isolation.level": isolation_level,
             "enable.partition.eof": True,
-            "fetch.wait.max.ms": 20,
+            "fetch.wait.max.ms": "20",
             "auto.offset.reset": "earliest",  # the log may be cleaned under us: never skip
         }
 
-    def admin(self) -> dict[str, Any]:
-        return {name: value for name, value in self.client.items() if _for_readers(name)}
+    def admin(self) -> dict[str, str | int | float | bool]:
+        return {name: value for name, value in self.client if _for_readers(name)}
 
 
 def _for_readers(name: str) -> bool:
     """Connection and security settings; not those of producing."""
-    return name.startswith(("bootstrap.", "security.", "sasl.", "ssl.", "socket.", "client."))
+    prefixes = ("bootstrap.", "security.", "sasl.", "ssl.", "socket.", "client.", "enable.ssl.")
+    return name.startswith(prefixes)
 
 
 def make_settings(
@@ -72,12 +78,16 @@ def make_settings(
     ledger_topic: str | None,
     takeover: bool,
     adopt: bool,
+    small_lane_bytes: int,
+    fast: bool,
 ) -> Settings:
     if not sink_id:
         raise SinkError("sink_id must be a name that stays the same over restarts; got nothing")
     if lanes < 1:
         raise SinkError(f"lanes must be 1 or more; got {lanes}")
-    client = dict(_client_settings(options))
+    if small_lane_bytes < 0:
+        raise SinkError(f"small_lane_bytes must be 0 or more; got {small_lane_bytes}")
+    client = translate(options)
     if "bootstrap.servers" not in client:
         raise SinkError('options must have "kafka.bootstrap.servers"; got ' + ", ".join(options))
     timeout = int(client.pop("transaction.timeout.ms", TRANSACTION_TIMEOUT_MS_DEFAULT))
@@ -86,21 +96,10 @@ def make_settings(
         topic=topic,
         lanes=lanes,
         ledger_topic=ledger_topic or f"{sink_id}.ledger",
-        client=client,
+        client=tuple(sorted(client.items())),
         transaction_timeout_ms=timeout,
         takeover=takeover,
         adopt=adopt,
+        small_lane_bytes=small_lane_bytes,
+        fast=fast,
     )
-
-
-def _client_settings(options: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Spark's way of naming client settings: the client's own name behind `kafka.`."""
-    settings = []
-    for name, value in options.items():
-        if not name.startswith("kafka."):
-            raise SinkError(f"unknown option {name!r}; client settings begin with 'kafka.'")
-        plain = name.removeprefix("kafka.")
-        if plain in _OWN:
-            raise SinkError(f"option {name!r} is set by the sink itself; leave it out")
-        settings.append((plain, str(value)))
-    return settings

@@ -2,10 +2,12 @@
 
 import pytest
 
-from onceproof.sink.entries import Manifest, Token, read_entry
 from onceproof.sink.errors import OwnershipError, SinkError
-from onceproof.sink.lane import LaneState, LaneTask, decide
+from onceproof.sink.lane import Work, decide
+from onceproof.sink.ledger.entries import Cut, Decision, Manifest, Ruling, Token, read_entry
 from onceproof.sink.ownership import judge_ownership
+from onceproof.sink.replay import match_lanes
+from onceproof.sink.reports import LaneState
 from onceproof.sink.settings import Settings, make_settings
 
 
@@ -18,12 +20,14 @@ def settings(**changes: object) -> Settings:
         "ledger_topic": None,
         "takeover": False,
         "adopt": False,
+        "small_lane_bytes": 0,
+        "fast": True,
     }
     return make_settings(**{**given, **changes})
 
 
-def task(batch: int = 7, *, takeover: bool = False) -> LaneTask:
-    return LaneTask(settings=settings(takeover=takeover), query="q", batch=batch, write=True)
+def work(batch: int = 7, *, takeover: bool = False) -> Work:
+    return Work(settings=settings(takeover=takeover), query="q", batch=batch)
 
 
 def token(batch: int, query: str = "q") -> Token:
@@ -37,22 +41,22 @@ def manifest(batch: int, query: str = "q") -> Manifest:
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
-        (None, LaneState.MISSING),
-        (token(6), LaneState.MISSING),
-        (token(2), LaneState.MISSING),  # a lane that was not used for a while
+        (None, None),
+        (token(6), None),
+        (token(2), None),  # a lane that was not used for a while
         (token(7), LaneState.ALREADY),
         (token(8), LaneState.FOREIGN),
         (token(7, query="another"), LaneState.FOREIGN),
         (manifest(7), LaneState.FOREIGN),
     ],
 )
-def test_a_lane_decides_by_its_last_token(entry: Token | None, expected: LaneState) -> None:
-    assert decide(entry, task()) is expected
+def test_a_lane_decides_by_its_last_token(entry: Token | None, expected: LaneState | None) -> None:
+    assert decide(entry, work()) is expected
 
 
 def test_takeover_lets_a_lane_write_over_another_query_but_never_over_a_later_batch() -> None:
-    assert decide(token(9, query="another"), task(takeover=True)) is LaneState.MISSING
-    assert decide(token(8), task(takeover=True)) is LaneState.FOREIGN
+    assert decide(token(9, query="another"), work(takeover=True)) is None
+    assert decide(token(8), work(takeover=True)) is LaneState.FOREIGN
 
 
 @pytest.mark.parametrize(("last", "batch_id"), [(None, 0), (manifest(6), 7), (manifest(7), 7)])
@@ -84,8 +88,11 @@ def test_adopt_and_takeover_are_explicit_ways_out() -> None:
     judge_ownership(manifest(5, query="another"), "q", 0, settings(takeover=True))
 
 
-@pytest.mark.parametrize("entry", [token(3), manifest(3)])
-def test_ledger_entries_survive_the_round_trip(entry: Token | Manifest) -> None:
+RULING = Ruling(manifest=manifest(3), decision=Decision.SKIP, by="me", at="now", reason="why")
+
+
+@pytest.mark.parametrize("entry", [token(3), manifest(3), RULING])
+def test_ledger_entries_survive_the_round_trip(entry: Token | Manifest | Ruling) -> None:
     assert read_entry(entry.to_bytes()) == entry
 
 
@@ -111,3 +118,37 @@ def test_options_that_would_break_the_protocol_are_refused(options: dict, messag
 def test_secrets_do_not_show_when_settings_are_printed() -> None:
     shown = repr(settings(options={"kafka.bootstrap.servers": "x", "kafka.sasl.password": "hush"}))
     assert "hush" not in shown
+
+
+def committed(lane: int, rows: int, digest: str) -> Token:
+    return Token(query="q", batch=7, lane=lane, rows=rows, digest=digest)
+
+
+def test_by_keys_a_committed_lane_is_compared_with_the_partition_of_its_number() -> None:
+    replayed = {0: (1, "a"), 1: (2, "b"), 2: (3, "c")}
+    right = match_lanes(Cut.KEYS, 3, {1: committed(1, 2, "b")}, replayed)
+    assert (right.lane_of, right.unmatched) == ({0: 0, 2: 2}, ())
+    moved = match_lanes(Cut.KEYS, 3, {1: committed(1, 1, "a")}, replayed)
+    assert moved.unmatched == (committed(1, 1, "a"),)
+
+
+def test_by_partitions_a_committed_lane_is_recognised_by_its_contents_in_any_place() -> None:
+    replayed = {0: (1, "a"), 1: (2, "b"), 2: (3, "c")}
+    match = match_lanes(
+        Cut.PARTITIONS, 3, {0: committed(0, 3, "c"), 2: committed(2, 1, "a")}, replayed
+    )
+    assert (match.lane_of, match.unmatched) == ({1: 1}, ())
+
+
+def test_partitions_with_equal_contents_count_one_by_one() -> None:
+    replayed = {0: (1, "a"), 1: (1, "a"), 2: (0, "0")}
+    match = match_lanes(Cut.PARTITIONS, 3, {0: committed(0, 1, "a")}, replayed)
+    assert (match.lane_of, match.unmatched) == ({1: 1, 2: 2}, ())
+    both = {0: committed(0, 1, "a"), 1: committed(1, 1, "a"), 2: committed(2, 1, "a")}
+    assert match_lanes(Cut.PARTITIONS, 3, both, replayed).unmatched == (committed(2, 1, "a"),)
+
+
+def test_by_partitions_contents_that_are_not_among_the_replayed_ones_are_told() -> None:
+    replayed = {0: (1, "a"), 1: (2, "b")}
+    match = match_lanes(Cut.PARTITIONS, 2, {1: committed(1, 2, "x")}, replayed)
+    assert match.unmatched == (committed(1, 2, "x"),)

@@ -1,15 +1,29 @@
-"""What stands in the ledger: manifests (partition 0) and tokens (partition n + 1 for lane n).
+"""What stands in the ledger.
 
-A manifest says how batch b is cut into lanes, before any lane of it writes.
-A token says that a lane of batch b is committed; it is in the same transaction as the lane's rows.
+Manifest   how batch b is cut into lanes; committed before any lane of it writes
+Token      a lane of batch b is committed; in the same transaction as the lane's rows
+Ruling     what an operator decided about a batch that could not be replayed
 """
 
 import json
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 
 FORMAT_VERSION = 1
 MANIFEST_PARTITION = 0
 MANIFEST_KEY = b"manifest"
+
+
+class Cut(StrEnum):
+    """What makes a lane. Either way the same rows make the same lanes in a replay."""
+
+    KEYS = "keys"  # a stable hash of the key
+    PARTITIONS = "partitions"  # the batch's own partitions, told apart by their contents
+
+
+class Decision(StrEnum):
+    ACCEPT = "accept"  # committed lanes stay as they are, missing ones are written
+    SKIP = "skip"  # nothing more of the batch is written
 
 
 def lane_partition(lane: int) -> int:
@@ -20,12 +34,18 @@ def lane_key(lane: int) -> bytes:
     return f"lane-{lane}".encode()
 
 
+def ruling_key(batch: int) -> bytes:
+    """Its own key for each batch: compaction keeps every ruling as a trace."""
+    return f"ruling-{batch}".encode()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
     query: str  # the streaming query's id, which lives in its checkpoint
     batch: int
     lanes: int
     lanes_ever: int  # the most lanes this sink has used: those beyond `lanes` must stay fenced
+    cut: str = Cut.KEYS.value
     version: int = FORMAT_VERSION
 
     def to_bytes(self) -> bytes:
@@ -45,7 +65,23 @@ class Token:
         return json.dumps({"kind": "token", **asdict(self)}).encode()
 
 
-def read_entry(value: bytes) -> Manifest | Token:
+@dataclass(frozen=True, kw_only=True)
+class Ruling:
+    manifest: Manifest
+    decision: str
+    by: str
+    at: str
+    reason: str
+    version: int = FORMAT_VERSION
+
+    def to_bytes(self) -> bytes:
+        return json.dumps({"kind": "ruling", **asdict(self)}).encode()
+
+
+Entry = Manifest | Token | Ruling
+
+
+def read_entry(value: bytes) -> Entry:
     """The entry in a ledger record; an unknown format version is refused, not guessed at."""
     data = json.loads(value)
     kind = data.pop("kind")
@@ -54,4 +90,6 @@ def read_entry(value: bytes) -> Manifest | Token:
             f"ledger entry has format version {data['version']}; this sink knows {FORMAT_VERSION};"
             " it was written by a newer sink: upgrade this one"
         )
+    if kind == "ruling":
+        return Ruling(**{**data, "manifest": Manifest(**data["manifest"])})
     return Manifest(**data) if kind == "manifest" else Token(**data)

@@ -1,0 +1,152 @@
+"""Runs on the driver. Takes a batch up: fence, then read, then judge, then announce.
+
+For each batch anew: a driver that was away for a while finds here what its successor did. The fence
+and the reading for the next batch are done ahead; whoever comes in between fences us, and then the
+announcement fails and everything is asked again.
+"""
+
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from onceproof.sink.ahead import Ahead
+from onceproof.sink.cut import choose_cut
+from onceproof.sink.errors import LaneError, SinkError
+from onceproof.sink.ledger.entries import (
+    MANIFEST_KEY,
+    MANIFEST_PARTITION,
+    Decision,
+    Manifest,
+    Ruling,
+    Token,
+)
+from onceproof.sink.ledger.reader import last_entry
+from onceproof.sink.ledger.topic import EAGER_BROKERS_MAX, ensure_ledger, warn_of_old_brokers
+from onceproof.sink.ownership import judge_ownership
+from onceproof.sink.producing.transaction import Record, Transaction, open_transaction
+from onceproof.sink.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ATTEMPTS_MAX = 5
+_log = logging.getLogger("onceproof.sink")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakenUp:
+    """A batch that is ours to write, and how."""
+
+    settings: Settings
+    manifest: Manifest
+    is_replay: bool
+    decision: Decision | None  # an operator's, about this very batch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lead:
+    """The sink is ours: its driver's id fenced, and the last word of the ledger read after that."""
+
+    transaction: Transaction
+    manifest: Manifest | None
+    decision: Decision | None
+
+
+class Announcer:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._is_first = True
+        self._ahead: Ahead[Lead] | None = None
+
+    def take_up(self, batch: "DataFrame", query: str, batch_id: int) -> TakenUp:
+        failure: Exception | None = None
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                return self._take_up(batch, query, batch_id)
+            except LaneError as again:
+                failure = again
+                _log.warning("batch %d is taken up again: %s", batch_id, again)
+        raise LaneError(
+            f"batch {batch_id} could not be taken up {ATTEMPTS_MAX} times; last: {failure}"
+        ) from failure
+
+    def _take_up(self, batch: "DataFrame", query: str, batch_id: int) -> TakenUp:
+        if self._is_first:
+            self._prepare_ledger()
+        lead = self._take_lead()
+        if _is_of(lead.manifest, query, batch_id):
+            # Nothing will be announced, so nothing would tell us that we were fenced meanwhile.
+            lead.transaction.close()
+            lead = self._lead()
+        last = lead.manifest
+        judge_ownership(last, query, batch_id, self._settings)
+        is_replay = _is_of(last, query, batch_id)
+        manifest = last if last and is_replay else self._next(batch, last, query, batch_id)
+        self._fence_old_lanes(manifest)
+        if not is_replay:
+            self._announce(lead.transaction, manifest)
+        lead.transaction.close()
+        self._ahead = Ahead(self._lead, lambda unused: unused.transaction.close())
+        return TakenUp(
+            settings=self._settings,
+            manifest=manifest,
+            is_replay=is_replay,
+            decision=lead.decision if is_replay else None,
+        )
+
+    def _prepare_ledger(self) -> None:
+        brokers = ensure_ledger(self._settings, self._settings.lanes)
+        warn_of_old_brokers(self._settings)
+        self._settings = replace(self._settings, connect_to_all=brokers <= EAGER_BROKERS_MAX)
+
+    def _take_lead(self) -> Lead:
+        ahead, self._ahead = self._ahead, None
+        return self._lead() if ahead is None else ahead.take()
+
+    def _lead(self) -> Lead:
+        settings = self._settings
+        transaction = open_transaction(
+            settings.producer(settings.driver_transactional_id()), fast=settings.fast
+        )
+        last = last_entry(settings, MANIFEST_PARTITION)
+        if isinstance(last, Token):
+            raise SinkError(f"ledger {settings.ledger_topic} has a token among its manifests")
+        if isinstance(last, Ruling):
+            return Lead(
+                transaction=transaction,
+                manifest=last.manifest,
+                decision=Decision(last.decision),
+            )
+        return Lead(transaction=transaction, manifest=last, decision=None)
+
+    def _next(
+        self, batch: "DataFrame", last: Manifest | None, query: str, batch_id: int
+    ) -> Manifest:
+        cut, lanes = choose_cut(batch, self._settings.lanes)
+        ever = max(lanes, last.lanes_ever if last else 0)
+        return Manifest(query=query, batch=batch_id, lanes=lanes, lanes_ever=ever, cut=cut.value)
+
+    def _fence_old_lanes(self, manifest: Manifest) -> None:
+        """Once: no one of before may still write on a lane that this run does not use."""
+        if not self._is_first:
+            return
+        for lane in range(manifest.lanes, manifest.lanes_ever):
+            lane_id = self._settings.lane_transactional_id(lane)
+            open_transaction(self._settings.producer(lane_id), fast=self._settings.fast).close()
+        self._is_first = False
+
+    def _announce(self, transaction: Transaction, manifest: Manifest) -> None:
+        transaction.begin()
+        transaction.produce_record(
+            Record(
+                topic=self._settings.ledger_topic,
+                partition=MANIFEST_PARTITION,
+                key=MANIFEST_KEY,
+                value=manifest.to_bytes(),
+            )
+        )
+        transaction.commit()
+
+
+def _is_of(manifest: Manifest | None, query: str, batch_id: int) -> bool:
+    return manifest is not None and (manifest.query, manifest.batch) == (query, batch_id)

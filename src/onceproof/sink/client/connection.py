@@ -1,0 +1,54 @@
+"""Runs on the driver. The first connection, so that a wrong password is told as one, in seconds.
+
+librdkafka tries for ever and answers each call with "transport failure"; why the brokers hang up,
+it tells only to its error callback:
+
+    list_topics ──▶ answered: all is well
+                └─▶ failed; the callback heard of TLS or SASL, and still no answer: refused for good
+                └─▶ failed; the callback heard of nothing but the network: it may come back
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+
+from onceproof.sink.budget import Budget
+from onceproof.sink.client.librdkafka import connection_settings
+from onceproof.sink.errors import LaneError, SinkError
+
+CONNECT_S_MAX = 10.0
+_ATTEMPT_S = 1.0
+# A broker that comes up refuses users it has not read yet: one refusal is not the last word.
+REFUSALS_MIN = 2
+_REFUSALS = (KafkaError._AUTHENTICATION, KafkaError._SSL)
+_log = logging.getLogger("onceproof.sink.librdkafka")
+
+
+def require_connection(client: Mapping[str, str]) -> None:
+    """Return when a broker has let us in; raise SinkError where it refuses the login or TLS fails.
+
+    Where no broker answers at all within CONNECT_S_MAX: LaneError, to be tried again.
+    """
+    heard: list[KafkaError] = []
+    settings: dict[str, Any] = {**connection_settings(client), "error_cb": heard.append}
+    admin = AdminClient(settings, logger=_log)
+    budget = Budget(CONNECT_S_MAX)
+    while not budget.spent():
+        try:
+            admin.list_topics(timeout=_ATTEMPT_S)
+            return
+        except KafkaException as error:
+            last = error.args[0]
+        admin.poll(0)
+        refusals = [each for each in heard if each.code() in _REFUSALS]
+        if len(refusals) >= REFUSALS_MIN:
+            raise SinkError(f"no login at {_servers(client)}: {refusals[-1].str()}")
+    said = heard[-1] if heard else last
+    raise LaneError(f"no broker answers at {_servers(client)}: {said.str()}")
+
+
+def _servers(client: Mapping[str, str]) -> str:
+    return client.get("bootstrap.servers", "no address")

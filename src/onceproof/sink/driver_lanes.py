@@ -1,0 +1,87 @@
+"""Runs on the driver. Lanes with few rows, or none: written here, by producers made ahead.
+
+A small lane costs an executor a new producer, a fence and a look at the ledger, each time. The
+driver does the same between batches, so that only the commit is left when the rows come.
+"""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from onceproof.sink.ahead import Ahead
+from onceproof.sink.errors import RefusedError
+from onceproof.sink.lane import OpenLane, Work, carry_out, open_lane
+from onceproof.sink.ledger.entries import Entry
+from onceproof.sink.reports import LaneReport, LaneState
+from onceproof.sink.rows import LaneRows, unpacked
+from onceproof.sink.settings import Settings
+
+THREADS_MAX = 8
+
+
+class DriverLanes:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._ahead: dict[int, Ahead[OpenLane]] = {}
+        self._open: dict[int, OpenLane] = {}
+
+    def use(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def fence_all(self, lanes: int) -> dict[int, Entry | None]:
+        """Each lane fenced, then its last entry read; they stay open for the rows to come."""
+        self._close_open()
+        with ThreadPoolExecutor(THREADS_MAX) as threads:
+            opened = list(threads.map(self._take, range(lanes)))
+        self._open = {lane.lane: lane for lane in opened}
+        return {lane.lane: lane.entry for lane in opened}
+
+    def complete(
+        self, reports: list[LaneReport], lane_of: Mapping[int, int], work: Work
+    ) -> list[LaneReport]:
+        """Write the lanes that were carried here; the others are done."""
+        reports = [replace(report, lane=lane_of[report.partition]) for report in reports]
+        carried = [report for report in reports if report.state == LaneState.CARRIED]
+        done = [report for report in reports if report.state != LaneState.CARRIED]
+        for report in done:
+            self._drop(lane_of[report.partition])  # an executor has fenced what we had ready
+        with ThreadPoolExecutor(THREADS_MAX) as threads:
+            done += threads.map(lambda report: self._write(report, work), carried)
+        self._close_open()
+        for report in carried:
+            self._make_ahead(lane_of[report.partition])
+        return done
+
+    def _write(self, report: LaneReport, work: Work) -> LaneReport:
+        lane = report.lane
+        assert lane is not None
+        try:
+            opened = self._open.pop(lane, None) or self._take(lane)
+        except RefusedError as refusal:
+            return replace(report, state=LaneState.REFUSED.value, detail=str(refusal))
+        rows = LaneRows(unpacked(report.carried), lane=report.partition)
+        return carry_out(opened, work, rows, report.partition)
+
+    def _take(self, lane: int) -> OpenLane:
+        ahead = self._ahead.pop(lane, None)
+        return open_lane(self._settings, lane) if ahead is None else ahead.take()
+
+    def _make_ahead(self, lane: int) -> None:
+        settings = self._settings
+        self._ahead[lane] = Ahead(lambda: open_lane(settings, lane), _close)
+
+    def _drop(self, lane: int) -> None:
+        ahead = self._ahead.pop(lane, None)
+        if ahead is not None:
+            ahead.drop()
+        opened = self._open.pop(lane, None)
+        if opened is not None:
+            opened.transaction.close()
+
+    def _close_open(self) -> None:
+        for lane in list(self._open):
+            self._open.pop(lane).transaction.close()
+
+
+def _close(opened: OpenLane) -> None:
+    opened.transaction.close()

@@ -1,0 +1,139 @@
+"""Runs on driver and executors. The last committed entry of a ledger partition; call it fenced.
+
+Read only after a fence: then nobody else can add to that partition any more, and the last entry
+below the high watermark is the last one there will be. The other order (restore, then fence) loses
+the entry that a predecessor commits in between.
+
+log start ········· entries, markers, aborted entries ········· high watermark
+                                  ◀── 64 back, 512 back, … until an entry is found
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from onceproof.sink.budget import Budget, pause
+from onceproof.sink.errors import LaneError
+from onceproof.sink.ledger.entries import Entry, read_entry
+from onceproof.sink.producing.refusals import failure, is_final
+from onceproof.sink.settings import Settings
+
+READ_S_MAX = 60.0
+FIRST_LOOK_BACK = 64  # entries are followed by a marker, aborted ones lie between: enough at once
+PAUSE_S = 0.1
+IDLE_READERS_MAX = 8
+
+# librdkafka prints each refused connection to stderr unless it is given a logger.
+client_log = logging.getLogger("onceproof.sink.librdkafka")
+client_log.addHandler(logging.NullHandler())
+
+
+class LedgerReader:
+    """Two consumers outside any group: one knows the high watermark, one what is committed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._topic = settings.ledger_topic
+        self._marks = Consumer(settings.reader("read_uncommitted"), logger=client_log)
+        self._entries = Consumer(settings.reader("read_committed"), logger=client_log)
+
+    def last_entry(self, partition: int) -> Entry | None:
+        place = TopicPartition(self._topic, partition)
+        budget = Budget(READ_S_MAX)
+        low, high = self._watermarks(place, budget)
+        look_back = FIRST_LOOK_BACK
+        try:
+            while high > low:
+                start = max(low, high - look_back)
+                entry = self._last_between(place, start, high, budget)
+                if entry is not None or start == low:
+                    return entry
+                look_back *= 8  # only markers and aborted entries so far: further back
+            return None
+        finally:
+            self._entries.unassign()  # or it would go on fetching until it is used again
+
+    def close(self) -> None:
+        self._marks.close()
+        self._entries.close()
+
+    def _watermarks(self, place: TopicPartition, budget: Budget) -> tuple[int, int]:
+        """Log start and high watermark: a consumer is told them by its own isolation level."""
+        while True:
+            try:
+                low, high = self._marks.get_watermark_offsets(place, timeout=budget.left_s() + 0.1)
+                return low, high
+            except KafkaException as error:
+                cause = error.args[0]
+                if budget.spent() or is_final(cause.code()):
+                    what = f"watermarks of ledger {_named(place)}"
+                    raise failure(what, cause.code(), cause.str()) from error
+                pause(PAUSE_S)
+
+    def _last_between(
+        self, place: TopicPartition, start: int, high: int, budget: Budget
+    ) -> Entry | None:
+        """Read from `start` until the last stable offset has reached `high`, however long it takes.
+
+        An entry hidden behind an open transaction is not "no entry": only an end-of-partition at or
+        beyond the high watermark says that everything below it has been seen.
+        """
+        # A plain number: the name "beginning" costs librdkafka a look-up and half a second.
+        self._entries.assign([TopicPartition(place.topic, place.partition, start)])
+        last = None
+        while not budget.spent():
+            message = self._entries.poll(min(1.0, budget.left_s()))
+            if message is None:
+                continue
+            problem, offset, value = message.error(), message.offset() or 0, message.value()
+            if problem is None and value is not None:
+                last = read_entry(value)
+                if offset + 1 >= high:
+                    return last
+            elif problem is None:
+                raise LaneError(f"ledger {_named(place)}@{offset} has no value")
+            elif problem.code() == KafkaError._PARTITION_EOF:
+                if offset >= high:
+                    return last
+            elif is_final(problem.code()) or problem.fatal():
+                raise failure(f"ledger {_named(place)}", problem.code(), problem.str())
+        raise LaneError(
+            f"ledger {_named(place)} was not stable up to offset {high} after"
+            f" {READ_S_MAX:.0f} s; an open transaction holds it"
+        )
+
+
+def _named(place: TopicPartition) -> str:
+    return f"{place.topic}-{place.partition}"
+
+
+# Spark keeps its Python workers from batch to batch, and a reader's connections with them.
+_idle: dict[Settings, list[LedgerReader]] = {}
+_idle_lock = Lock()
+
+
+@contextmanager
+def borrowed_reader(settings: Settings) -> Iterator[LedgerReader]:
+    """A reader for one thread. One that failed is not used again."""
+    with _idle_lock:
+        idle = _idle.setdefault(settings, [])
+        reader = idle.pop() if idle else None
+    reader = reader or LedgerReader(settings)
+    try:
+        yield reader
+    except BaseException:
+        reader.close()
+        raise
+    with _idle_lock:
+        keep = len(idle) < IDLE_READERS_MAX
+        if keep:
+            idle.append(reader)
+    if not keep:
+        reader.close()
+
+
+def last_entry(settings: Settings, partition: int) -> Entry | None:
+    with borrowed_reader(settings) as reader:
+        return reader.last_entry(partition)

@@ -1,0 +1,85 @@
+"""Runs on the driver. The ledger's topic: made, grown on demand, refused where it would forget."""
+
+import logging
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+)
+
+from onceproof.sink.errors import SinkError
+from onceproof.sink.ledger.reader import client_log
+from onceproof.sink.producing.refusals import failure
+from onceproof.sink.settings import Settings
+
+ADMIN_S = 15.0
+# With so few brokers a producer may connect to all of them ahead, which saves it some 60 ms.
+EAGER_BROKERS_MAX = 12
+_VERIFICATION = "transaction.partition.verification.enable"  # since Kafka 3.6 (KIP-890)
+_log = logging.getLogger("onceproof.sink")
+
+
+def ensure_ledger(settings: Settings, lanes: int) -> int:
+    """One partition for manifests and one for each lane; tells the number of brokers."""
+    admin = AdminClient(settings.admin(), logger=client_log)
+    try:
+        return _ensure(admin, settings.ledger_topic, lanes + 1)
+    except KafkaException as error:
+        cause = error.args[0]
+        raise failure(f"ledger {settings.ledger_topic}", cause.code(), cause.str()) from error
+
+
+def _ensure(admin: AdminClient, topic: str, partitions_wanted: int) -> int:
+    present = admin.list_topics(timeout=ADMIN_S)
+    if topic not in present.topics:
+        _create(admin, topic, partitions_wanted)
+        return len(present.brokers)
+    _refuse_a_ledger_that_forgets(admin, topic)
+    partitions = len(present.topics[topic].partitions)
+    if partitions < partitions_wanted:
+        grown = admin.create_partitions([NewPartitions(topic, partitions_wanted)])
+        grown[topic].result(ADMIN_S)
+    return len(present.brokers)
+
+
+def _create(admin: AdminClient, topic: str, partitions: int) -> None:
+    # replication -1: the broker's default, which is what its operator decided on.
+    ledger = NewTopic(topic, partitions, -1, config={"cleanup.policy": "compact"})
+    try:
+        admin.create_topics([ledger])[topic].result(ADMIN_S)
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            raise
+
+
+def _refuse_a_ledger_that_forgets(admin: AdminClient, topic: str) -> None:
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
+    policy = admin.describe_configs([resource])[resource].result(ADMIN_S)["cleanup.policy"].value
+    if policy != "compact":
+        raise SinkError(
+            f"ledger {topic} has cleanup.policy={policy}; expected compact:"
+            " its entries would expire"
+        )
+
+
+def warn_of_old_brokers(settings: Settings) -> None:
+    """Brokers below 3.6 cannot tell a late produce request from a timely one."""
+    admin = AdminClient(settings.admin(), logger=client_log)
+    try:
+        any_broker = str(next(iter(admin.list_topics(timeout=ADMIN_S).brokers)))
+        resource = ConfigResource(ConfigResource.Type.BROKER, any_broker)
+        known = admin.describe_configs([resource])[resource].result(ADMIN_S)
+    except KafkaException as error:
+        _log.info("the brokers' version could not be asked for: %s", error.args[0].str())
+        return
+    if _VERIFICATION not in known or known[_VERIFICATION].value != "true":
+        _log.warning(
+            "sink %s: these brokers do not verify transactional writes (Kafka below 3.6, or %s is"
+            " off): a produce request that is delayed beyond its transaction can hang or leak"
+            " records",
+            settings.sink_id,
+            _VERIFICATION,
+        )

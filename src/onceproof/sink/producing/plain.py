@@ -1,0 +1,111 @@
+"""A transaction through confluent-kafka's own Producer, record by record.
+
+The path that always works: taken where the C library cannot be reached, or where the user asked
+for it.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from onceproof.sink.budget import Budget, pause
+from onceproof.sink.errors import RefusedError, SinkError
+from onceproof.sink.producing.refusals import failure, is_final
+from onceproof.sink.producing.transaction import (
+    ABORT_S_MAX,
+    COMMIT_S_MAX,
+    INIT_S_MAX,
+    QUEUE_FULL_WAIT_S,
+    RETRY_PAUSE_S,
+    Record,
+    records_of,
+)
+
+if TYPE_CHECKING:
+    import pyarrow
+
+SERVE_DELIVERIES_EVERY = 1000
+
+_log = logging.getLogger("onceproof.sink.librdkafka")
+_log.addHandler(logging.NullHandler())
+
+
+class PlainTransaction:
+    """See `Transaction`."""
+
+    def __init__(self, configuration: Mapping[str, str]) -> None:
+        self.transactional_id = configuration["transactional.id"]
+        self._rows = 0
+        self._failed: KafkaError | None = None
+        # librdkafka prints each refused connection to stderr unless it is given a logger.
+        self._producer: Any = Producer(dict(configuration), logger=_log)
+        # Without a connection init_transactions waits for a timer of half a second; this makes one.
+        self._patiently(
+            lambda left: self._producer.list_topics(timeout=left), INIT_S_MAX, "connect"
+        )
+        self._patiently(self._producer.init_transactions, INIT_S_MAX, "init_transactions")
+
+    def begin(self) -> None:
+        self._producer.begin_transaction()
+
+    def produce_rows(self, rows: "pyarrow.RecordBatch", topic: str | None) -> None:
+        for record in records_of(rows, topic):
+            self.produce_record(record)
+
+    def produce_record(self, record: Record) -> None:
+        if any(name is None for name, _ in record.headers):
+            raise RefusedError(f"record {self._rows + 1}: a header has no name")
+        place = {} if record.partition is None else {"partition": record.partition}
+        while True:
+            try:
+                self._producer.produce(
+                    topic=record.topic,
+                    key=record.key,
+                    value=record.value,
+                    headers=list(record.headers) or None,
+                    on_delivery=self._delivered,
+                    **place,
+                )
+                break
+            except BufferError:
+                self._producer.poll(QUEUE_FULL_WAIT_S)
+            except KafkaException as error:
+                raise self._failure("produce", error.args[0]) from error
+        self._rows += 1
+        if self._rows % SERVE_DELIVERIES_EVERY == 0:
+            self._producer.poll(0)
+
+    def commit(self) -> None:
+        self._patiently(self._producer.commit_transaction, COMMIT_S_MAX, "commit_transaction")
+
+    def abandon(self) -> None:
+        try:
+            self._producer.abort_transaction(ABORT_S_MAX)
+        except KafkaException as error:
+            _log.warning("abort of %s left to the next fence: %s", self.transactional_id, error)
+
+    def close(self) -> None:
+        """The producer ends with its last reference."""
+        self._producer = None
+
+    def _delivered(self, error: KafkaError | None, _message: object) -> None:
+        if error is not None and self._failed is None:
+            self._failed = error
+
+    def _patiently(self, call: Callable[[float], object], seconds: float, what: str) -> None:
+        budget = Budget(seconds)
+        while True:
+            try:
+                call(max(0.1, budget.left_s()))
+                return
+            except KafkaException as error:
+                cause = error.args[0]
+                final = is_final(cause.code()) or not cause.retriable()
+                if self._failed is not None or final or budget.spent():
+                    raise self._failure(what, self._failed or cause) from error
+                pause(RETRY_PAUSE_S)
+
+    def _failure(self, what: str, cause: KafkaError) -> SinkError:
+        return failure(f"{what} of {self.transactional_id}", cause.code(), cause.str())

@@ -1,0 +1,63 @@
+"""What became of each lane, and of the batch: for the leader's decisions and for metrics."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from onceproof.sink.digest import NOTHING
+
+
+class LaneState(StrEnum):
+    COMMITTED = "committed"  # written and committed
+    ALREADY = "already"  # a token of this batch was there, and its digest agrees
+    DIFFERS = "differs"  # a token of this batch was there, and its digest does not agree
+    FOREIGN = "foreign"  # the token belongs to a later batch or to another query
+    REFUSED = "refused"  # the brokers will not take it, however often it is tried
+    CARRIED = "carried"  # so few rows that they came to the driver, which is to write them
+    MEASURED = "measured"  # only looked at
+
+
+# A task's answer; `partition` is its Spark partition.
+REPORT_SCHEMA = """
+    partition long, lane long, state string, rows long, digest string, detail string,
+    fence_ms double, read_ms double, write_ms double, commit_ms double, carried binary
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaneReport:
+    partition: int
+    lane: int | None
+    state: str
+    rows: int
+    digest: str
+    detail: str = ""  # the ledger entry that decided, or why the brokers refused
+    fence_ms: float = 0.0
+    read_ms: float = 0.0
+    write_ms: float = 0.0
+    commit_ms: float = 0.0
+    carried: bytes | None = None
+
+
+def empty_lane(partition: int) -> LaneReport:
+    return LaneReport(
+        partition=partition,
+        lane=partition,
+        state=LaneState.CARRIED.value,
+        rows=0,
+        digest=NOTHING,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchReport:
+    """The metrics of one batch; `lanes` in the order of their numbers."""
+
+    batch: int
+    cut: str
+    is_replay: bool
+    rows: int
+    lanes: tuple[LaneReport, ...]
+    take_up_ms: float  # fence, ledger, ownership, manifest
+    tasks_ms: float  # Spark's job over the lanes
+    driver_lanes_ms: float  # lanes the driver wrote
+    total_ms: float
