@@ -28,8 +28,8 @@ unit: setup  ## tests without a JVM, under 10 seconds
 test: setup  ## all tests but the long jury
 	$(PYTHON) -m pytest -m "not jury"
 
-jury: setup  ## the long one: every liar, many seeds
-	$(PYTHON) -m pytest -m jury tests/jury
+jury: setup  ## the long one: every liar, many seeds, the sink on each Spark
+	$(PYTHON) -m pytest -m jury tests/jury tests/sparks
 
 bench: setup  ## ratios against what a user would pick instead; see bench/RESULTS.md
 	$(PYTHON) bench/cluster_start.py

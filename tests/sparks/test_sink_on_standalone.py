@@ -1,0 +1,171 @@
+"""The sink on a Spark of several processes: executors and Python workers die or are overtaken.
+
+The connector reaches the executors by spark.jars, the sink as a zip by spark.submit.pyFiles;
+confluent-kafka and pyarrow are installed for the Python that executors use (spark.pyspark.python).
+"""
+
+import json
+import math
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from families import jvm_of, python_workers
+from holding import SETTLE_S, Held, hold_while_writing
+from program import Program, sink_alone
+from records import Input
+from standalone import Standalone
+from venvs import own_spark
+
+from onceproof.cluster.local import LocalCluster
+from onceproof.deadline import Deadline, wait_until
+
+RECORDS = 80_000
+BATCH_SIZE = 20_000
+IDLE_S_MAX = 30.0
+FENCED_S_MAX = 40.0
+SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.quantile": "0.25",
+    "spark.speculation.multiplier": "1.1",
+    # Judged by time alone: a task that stands still has read as many rows as any other.
+    "spark.speculation.efficiency.enabled": "false",
+}
+
+
+@pytest.fixture(scope="module")
+def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standalone]:
+    with Standalone.start(tmp_path_factory.mktemp("standalone")) as started:
+        yield started
+
+
+class Bench:
+    """A program on the standalone Spark, its input in place."""
+
+    def __init__(self, program: Program, standalone: Standalone, folder: Path) -> None:
+        self.program = program
+        self.standalone = standalone
+        self.given: Input = program.given(records=RECORDS, keys=500)
+        self._folder = folder
+
+    def start(self, settings: dict[str, str] | None = None, slow_s: float = 0.0) -> None:
+        wait_until(self.standalone.is_idle, Deadline(IDLE_S_MAX), "executors of an earlier test")
+        (self._folder / "events").mkdir()
+        shipped = {
+            "spark.submit.pyFiles": str(sink_alone(self._folder)),
+            "spark.pyspark.python": str(own_spark().python),
+            "spark.executor.memory": "512m",
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": (self._folder / "events").as_uri(),
+            "spark.eventLog.compress": "false",
+        }
+        self.program.start(
+            "available-now",
+            batch_size=BATCH_SIZE,
+            settings={**shipped, **(settings or {})},
+            slow_s=slow_s,
+        )
+        self.program.wait_for_batches(1)
+
+    def hold_a_writing_worker(self) -> Held:
+        return hold_while_writing(
+            lambda: python_workers(self.standalone.workers),
+            self.program.cluster.client(),
+            self.program.outputs(),
+        )
+
+    def wait_until_fenced(self, held: Held) -> None:
+        """Another attempt has the lane now, long before the transaction would time out."""
+        wait_until(
+            held.is_fenced, Deadline(FENCED_S_MAX), "no other attempt took the lane", pause_s=0.1
+        )
+
+    def finish(self) -> None:
+        self.program.wait_for_end()
+        self.program.require_exactly_once(self.given)
+
+    def task_starts(self) -> list[dict[str, Any]]:
+        """Each start of a task, as Spark's event log has it once the program has ended."""
+        files = [file for file in (self._folder / "events").rglob("*") if file.is_file()]
+        lines = [line for file in files for line in file.read_text().splitlines()]
+        starts = [json.loads(line) for line in lines if '"SparkListenerTaskStart"' in line]
+        return [start["Task Info"] for start in starts]
+
+    def retries(self) -> int:
+        return sum(task["Attempt"] > 0 and not task["Speculative"] for task in self.task_starts())
+
+    def twins_started(self, since_ms: float = 0, until_ms: float = math.inf) -> int:
+        """How many speculative attempts were started in that time."""
+        return sum(
+            task["Speculative"] and since_ms <= task["Launch Time"] <= until_ms
+            for task in self.task_starts()
+        )
+
+
+@pytest.fixture
+def pipelines() -> tuple[str, ...]:
+    return ("fold", "copy")
+
+
+@pytest.fixture
+def bench(
+    cluster: LocalCluster,
+    standalone: Standalone,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    pipelines: tuple[str, ...],
+) -> Iterator[Bench]:
+    with Program(
+        f"standalone-{abs(hash(request.node.name))}",
+        cluster=cluster,
+        spark=own_spark(),
+        folder=tmp_path,
+        master=standalone.url,
+        pipelines=pipelines,
+    ) as program:
+        yield Bench(program, standalone, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "pipelines", [("copy",), pytest.param(("fold",), marks=pytest.mark.jury)], ids="-".join
+)
+def test_an_executor_is_killed_and_its_python_worker_wakes_up_fenced(bench: Bench) -> None:
+    bench.start()
+    held = bench.hold_a_writing_worker()
+    os.kill(jvm_of(held.pid), signal.SIGKILL)
+    bench.wait_until_fenced(held)
+    held.let_go_on()
+    bench.finish()
+    assert bench.retries() > 0
+
+
+@pytest.mark.jury
+def test_a_python_worker_is_killed_in_its_transaction(bench: Bench) -> None:
+    bench.start()
+    bench.hold_a_writing_worker().kill()
+    bench.finish()
+    assert bench.retries() > 0
+
+
+@pytest.mark.jury
+def test_speculation_overtakes_a_slow_task_before_the_sink(bench: Bench) -> None:
+    bench.start(SPECULATION, slow_s=4.0)
+    bench.finish()
+    assert bench.twins_started() > 0
+
+
+@pytest.mark.jury
+def test_speculation_overtakes_a_lane_that_stands_still_in_its_transaction(bench: Bench) -> None:
+    bench.start(SPECULATION)
+    held = bench.hold_a_writing_worker()
+    held_ms = time.time() * 1000
+    bench.wait_until_fenced(held)
+    fenced_ms = time.time() * 1000
+    held.let_go_on()
+    bench.finish()
+    assert bench.twins_started(held_ms - SETTLE_S * 1000, fenced_ms) > 0
