@@ -1,4 +1,4 @@
-"""Runs on the driver. What the sink asks of Spark: the query's id, its engine, and a job."""
+"""Runs on the driver. What the sink asks of Spark: the query's id, and a job."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,6 @@ def query_of(session: "SparkSession") -> str:
     if query is None:
         raise SinkError("not inside a streaming query; expected to be called by foreachBatch")
     return query
-
-
-def refuse_other_engines(session: "SparkSession", query: str) -> None:
-    """Only ordinary micro-batches are replayed with the same rows."""
 
 
 def run_tasks(rows: "DataFrame", task: Task) -> list[LaneReport]:

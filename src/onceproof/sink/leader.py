@@ -16,7 +16,7 @@ from onceproof.sink.announcing import Announcer, TakenUp
 from onceproof.sink.cut import cut_batch
 from onceproof.sink.driver_lanes import DriverLanes
 from onceproof.sink.errors import LaneError
-from onceproof.sink.execution import query_of, refuse_other_engines, run_tasks
+from onceproof.sink.execution import query_of, run_tasks
 from onceproof.sink.lane import Work, decide
 from onceproof.sink.ledger.entries import Cut, Decision, Token
 from onceproof.sink.ledger.topic import ensure_ledger
@@ -97,7 +97,6 @@ class ExactlyOnceKafka:
         began = time.monotonic()
         self._tasks_ms = self._driver_lanes_ms = 0.0
         query = query_of(batch.sparkSession)
-        refuse_other_engines(batch.sparkSession, query)
         taken = self._announcer.take_up(batch, query, batch_id)
         taken_up_ms = _since(began)
         self._lanes.use(taken.settings)

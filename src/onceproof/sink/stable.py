@@ -60,12 +60,11 @@ def _reads_kafka(rdd: Any) -> bool:
 
 
 def _kind_of_input(partition: Any) -> str | None:
-    """The class of what one partition reads; by the name its field has in this Spark."""
+    """The class of what one partition reads: an Option since Spark 4.2, a Seq before."""
     from py4j.protocol import Py4JError
 
-    with suppress(Py4JError):
-        return str(partition.inputPartition().getClass().getSimpleName())
-    with suppress(Py4JError):
-        inputs = partition.inputPartitions()
-        return str(inputs.head().getClass().getSimpleName()) if inputs.size() == 1 else None
+    for field in ("inputPartition", "inputPartitions"):
+        with suppress(Py4JError):
+            inputs = getattr(partition, field)().toList()
+            return str(inputs.head().getClass().getSimpleName()) if inputs.size() == 1 else None
     return None

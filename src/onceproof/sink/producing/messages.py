@@ -38,6 +38,8 @@ def _places(column: "pyarrow.Array") -> tuple[Any, Any]:
     """Address and length of each row's bytes; both zero where the row has none."""
     import pyarrow
 
+    if not len(column):  # it may have no buffers at all
+        return 0, 0
     wide = pyarrow.types.is_large_binary(column.type) or pyarrow.types.is_large_string(column.type)
     _, offsets_buffer, data = column.buffers()
     offsets: Any = numpy.frombuffer(offsets_buffer, dtype=numpy.int64 if wide else numpy.int32)

@@ -1,0 +1,104 @@
+"""What an operator can do about a sink that stopped: look, and rule on its last batch.
+
+A ruling is committed to the ledger, beside the manifests, with who, when and why. It holds for the
+batch it names alone, and stays there as a trace: its key is the batch's own.
+
+inspect   fences nobody, changes nothing
+accept    what is committed of the batch stays as it is; its missing lanes are written from the
+          replayed rows, without comparing
+skip      nothing more of the batch is written; rows of its missing lanes are lost on purpose
+"""
+
+import getpass
+import socket
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from onceproof.sink.errors import SinkError
+from onceproof.sink.ledger.entries import (
+    MANIFEST_PARTITION,
+    Decision,
+    Manifest,
+    Ruling,
+    Token,
+    lane_partition,
+    ruling_key,
+)
+from onceproof.sink.ledger.reader import borrowed_reader
+from onceproof.sink.producing.transaction import Record, open_transaction
+from onceproof.sink.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class SinkState:
+    """What the ledger says. `tokens`: the last one of each lane of the last manifest."""
+
+    manifest: Manifest | None
+    ruling: Ruling | None
+    tokens: dict[int, Token | None]
+
+    def missing(self) -> list[int]:
+        """Lanes of the last batch that are not committed."""
+        if self.manifest is None:
+            return []
+        of = self.manifest
+        return [
+            lane
+            for lane, token in self.tokens.items()
+            if token is None or (token.query, token.batch) != (of.query, of.batch)
+        ]
+
+
+def inspect(settings: Settings) -> SinkState:
+    with borrowed_reader(settings) as reader:
+        last = reader.last_entry(MANIFEST_PARTITION)
+        ruling = last if isinstance(last, Ruling) else None
+        manifest = ruling.manifest if ruling else last if isinstance(last, Manifest) else None
+        tokens: dict[int, Token | None] = {}
+        for lane in range(manifest.lanes if manifest else 0):
+            entry = reader.last_entry(lane_partition(lane))
+            tokens[lane] = entry if isinstance(entry, Token) else None
+    return SinkState(manifest=manifest, ruling=ruling, tokens=tokens)
+
+
+def rule(settings: Settings, *, batch: int, decision: Decision, reason: str) -> Ruling:
+    """Fence the driver, then read, then commit the ruling; the query must not be running."""
+    if not reason.strip():
+        raise SinkError("a ruling needs a reason; it stays in the ledger")
+    transaction = open_transaction(
+        settings.producer(settings.driver_transactional_id()), fast=settings.fast
+    )
+    try:
+        state = inspect(settings)
+        _refuse_unless_last(state, batch, settings)
+        assert state.manifest is not None
+        ruling = Ruling(
+            manifest=state.manifest,
+            decision=decision.value,
+            by=f"{getpass.getuser()}@{socket.gethostname()}",
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+            reason=reason,
+        )
+        transaction.begin()
+        transaction.produce_record(
+            Record(
+                topic=settings.ledger_topic,
+                partition=MANIFEST_PARTITION,
+                key=ruling_key(batch),
+                value=ruling.to_bytes(),
+            )
+        )
+        transaction.commit()
+    finally:
+        transaction.close()
+    return ruling
+
+
+def _refuse_unless_last(state: SinkState, batch: int, settings: Settings) -> None:
+    if state.manifest is None:
+        raise SinkError(f"ledger {settings.ledger_topic} has no manifest: nothing to rule on")
+    if state.manifest.batch != batch:
+        raise SinkError(
+            f"batch {batch} is not the last one of sink {settings.sink_id}, which is"
+            f" {state.manifest.batch}; only the last one can be ruled on"
+        )

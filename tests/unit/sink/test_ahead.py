@@ -1,0 +1,37 @@
+"""What is made ahead is used once, and made anew where it failed or grew old."""
+
+from collections.abc import Callable
+
+import pytest
+
+from onceproof.sink import ahead
+from onceproof.sink.ahead import Ahead
+
+
+def numbers(*, fail_first: bool = False) -> Callable[[], int]:
+    made: list[int] = []
+
+    def make() -> int:
+        made.append(len(made))
+        if fail_first and len(made) == 1:
+            raise OSError("no connection")
+        return made[-1]
+
+    return make
+
+
+def test_what_was_made_ahead_is_handed_out() -> None:
+    discarded: list[int] = []
+    assert Ahead(numbers(), discarded.append).take() == 0
+    assert discarded == []
+
+
+def test_what_failed_ahead_is_made_when_it_is_wanted() -> None:
+    assert Ahead(numbers(fail_first=True), lambda _: None).take() == 1
+
+
+def test_what_grew_old_is_thrown_away_and_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ahead, "AGE_S_MAX", -1.0)
+    discarded: list[int] = []
+    assert Ahead(numbers(), discarded.append).take() == 1
+    assert discarded == [0]
