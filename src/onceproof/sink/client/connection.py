@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient
 
 from onceproof.sink.budget import Budget
 from onceproof.sink.client.librdkafka import connection_settings
-from onceproof.sink.errors import LaneError, SinkError
+from onceproof.sink.errors import LaneError, RefusedError
 
 CONNECT_S_MAX = 10.0
 _ATTEMPT_S = 1.0
@@ -28,13 +28,13 @@ _log = logging.getLogger("onceproof.sink.librdkafka")
 
 
 def require_connection(client: Mapping[str, str]) -> None:
-    """Return when a broker has let us in; raise SinkError where it refuses the login or TLS fails.
+    """Return when a broker has let us in.
 
-    Where no broker answers at all within CONNECT_S_MAX: LaneError, to be tried again.
+    RefusedError where it refuses the login or TLS fails; LaneError, to be tried again, where no
+    broker answers at all within CONNECT_S_MAX.
     """
     heard: list[KafkaError] = []
-    settings: dict[str, Any] = {**connection_settings(client), "error_cb": heard.append}
-    admin = AdminClient(settings, logger=_log)
+    admin = _admin(client, heard)
     budget = Budget(CONNECT_S_MAX)
     while not budget.spent():
         try:
@@ -45,9 +45,17 @@ def require_connection(client: Mapping[str, str]) -> None:
         admin.poll(0)
         refusals = [each for each in heard if each.code() in _REFUSALS]
         if len(refusals) >= REFUSALS_MIN:
-            raise SinkError(f"no login at {_servers(client)}: {refusals[-1].str()}")
+            raise RefusedError(f"no login at {_servers(client)}: {refusals[-1].str()}")
     said = heard[-1] if heard else last
     raise LaneError(f"no broker answers at {_servers(client)}: {said.str()}")
+
+
+def _admin(client: Mapping[str, str], heard: list[KafkaError]) -> AdminClient:
+    settings: dict[str, Any] = {**connection_settings(client), "error_cb": heard.append}
+    try:
+        return AdminClient(settings, logger=_log)
+    except KafkaException as error:  # a store that cannot be opened, a value out of range
+        raise RefusedError(f"client settings: {error.args[0].str()}") from None
 
 
 def _servers(client: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Where nothing listens, that is said, and it may be tried again."""
+"""Where nothing listens may be tried again; settings that do not fit may not."""
 
 import socket
 
@@ -6,7 +6,7 @@ import pytest
 
 from onceproof.sink.client import connection
 from onceproof.sink.client.connection import require_connection
-from onceproof.sink.errors import LaneError
+from onceproof.sink.errors import LaneError, RefusedError
 
 
 def test_a_port_where_nobody_listens_is_told_with_its_address(
@@ -18,3 +18,8 @@ def test_a_port_where_nobody_listens_is_told_with_its_address(
         address = f"127.0.0.1:{held.getsockname()[1]}"
         with pytest.raises(LaneError, match=f"no broker answers at {address}: .*refused"):
             require_connection({"bootstrap.servers": address})
+
+
+def test_settings_that_librdkafka_does_not_take_are_told_at_once() -> None:
+    with pytest.raises(RefusedError, match=r"client settings: .*ssl.ca.location failed"):
+        require_connection({"security.protocol": "ssl", "ssl.ca.location": "nowhere.pem"})
