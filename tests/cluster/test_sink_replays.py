@@ -1,0 +1,210 @@
+"""Real streaming queries that die between lanes, and start again otherwise: exactly once."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from pyspark.sql import DataFrame, SparkSession
+
+from onceproof.cluster import topics
+from onceproof.cluster.local import LocalCluster
+from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
+from onceproof.sink.driver_lanes import DriverLanes
+from onceproof.sink.errors import LaneError
+from onceproof.sink.lane import OpenLane, Work, open_lane
+from onceproof.sink.ledger.entries import Manifest
+from onceproof.sink.ledger.reader import last_entry
+from onceproof.sink.producing.transaction import Record
+from onceproof.sink.reports import LaneReport
+from onceproof.trial.spark import JudgeSpark
+
+RECORDS = 60
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    folder: Path = tmp_path_factory.mktemp("replays")
+    with LocalCluster.start(directory=folder / "data", logs=folder, brokers=1) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    folder: Path = tmp_path_factory.mktemp("spark")
+    started = JudgeSpark.start(folder, folder / "scratch")
+    yield started.session
+    started.stop()
+
+
+class Pipeline:
+    """A topic copied to another by a query that can be started again and again."""
+
+    def __init__(
+        self, cluster: LocalCluster, spark: SparkSession, folder: Path, name: str, partitions: int
+    ) -> None:
+        self.bootstrap = cluster.bootstrap("suspects")
+        self.source, self.output, self.sink_id = f"in-{name}", f"out-{name}", f"sink-{name}"
+        self._spark = spark
+        self._checkpoint = folder / "checkpoint"
+        topics.create_topic(cluster.client(), self.source, partitions=partitions)
+        topics.create_topic(cluster.client(), self.output, partitions=2)
+
+    def feed(self, start: int) -> None:
+        producer = Producer({"bootstrap.servers": self.bootstrap, "partitioner": "murmur2"})
+        for number in range(start, start + RECORDS):
+            producer.produce(self.source, key=f"k{number % 17}", value=str(number))
+        producer.flush()
+
+    def sink(self, lanes: int, **changes: Any) -> ExactlyOnceKafka:
+        return exactly_once_kafka(
+            sink_id=self.sink_id,
+            topic=self.output,
+            lanes=lanes,
+            options={"kafka.bootstrap.servers": self.bootstrap},
+            **changes,
+        )
+
+    def run(
+        self, sink: ExactlyOnceKafka, transform: Callable[[DataFrame], DataFrame]
+    ) -> str | None:
+        """Until everything there is has been written; what it died of, if it did."""
+        source = (
+            self._spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap)
+            .option("subscribe", self.source)
+            .option("startingOffsets", "earliest")
+            .load()
+        )
+        query = (
+            transform(source.select("key", "value"))
+            .writeStream.foreachBatch(sink)
+            .option("checkpointLocation", str(self._checkpoint))
+            .trigger(availableNow=True)
+            .start()
+        )
+        try:
+            query.awaitTermination(120)
+        except Exception as error:  # noqa: BLE001  (whatever the query died of)
+            return str(error)
+        return None
+
+    def visible(self, cluster: LocalCluster, *, in_order_of_key: bool = True) -> list[int]:
+        consumer = Consumer(
+            {
+                "bootstrap.servers": cluster.bootstrap("judge"),
+                "group.id": "reader",
+                "isolation.level": "read_committed",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+            }
+        )
+        seen = []
+        try:
+            for partition in range(2):
+                consumer.assign([TopicPartition(self.output, partition, 0)])
+                while (message := consumer.poll(10.0)) is not None and message.error() is None:
+                    seen.append((message.key(), int(message.value())))
+                assert message is not None
+        finally:
+            consumer.close()
+        for key in {key for key, _ in seen if in_order_of_key}:
+            in_order = [value for each, value in seen if each == key]
+            assert in_order == sorted(in_order), key
+        return sorted(value for _, value in seen)
+
+
+class Death(Exception):
+    pass
+
+
+def die_after_the_first_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver dies when one lane with rows is committed and the others are not."""
+    real = DriverLanes.complete
+
+    def complete(
+        lanes: DriverLanes, reports: list[LaneReport], lane_of: dict[int, int], work: Work
+    ) -> list[LaneReport]:
+        first = max(reports, key=lambda report: report.rows)
+        real(lanes, [first], lane_of, work)
+        raise Death("the driver died between two lanes")
+
+    monkeypatch.setattr(DriverLanes, "complete", complete)
+
+
+def as_it_is(rows: DataFrame) -> DataFrame:
+    return rows
+
+
+def shuffled(rows: DataFrame) -> DataFrame:
+    return rows.repartition("key")  # AQE may coalesce this as it likes
+
+
+@pytest.mark.parametrize("partitions", [2, 3, 4])
+@pytest.mark.parametrize(("transform", "cut"), [(as_it_is, "partitions"), (shuffled, "keys")])
+def test_a_batch_begun_with_8_lanes_is_taken_up_with_3_and_finished_with_8(  # noqa: PLR0917
+    cluster: LocalCluster,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    partitions: int,
+    transform: Callable[[DataFrame], DataFrame],
+    cut: str,
+) -> None:
+    assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
+    line = Pipeline(cluster, spark, tmp_path, f"{cut}-{partitions}", partitions)
+    line.feed(0)
+    assert line.run(line.sink(8), transform) is None
+    line.feed(RECORDS)
+    committed = [RECORDS]
+    for lanes in (8, 3):
+        with monkeypatch.context() as death:
+            die_after_the_first_lane(death)
+            assert "between two lanes" in str(line.run(line.sink(lanes), transform))
+        committed.append(len(line.visible(cluster)))
+    assert RECORDS < committed[1] < committed[2] <= 2 * RECORDS
+    finisher = line.sink(8)
+    manifest = last_entry(finisher._lanes._settings, 0)
+    assert isinstance(manifest, Manifest)
+    assert (manifest.cut, manifest.lanes) == (cut, partitions if cut == "partitions" else 8)
+    assert line.run(finisher, transform) is None
+    assert line.visible(cluster) == list(range(2 * RECORDS))
+
+
+def test_a_zombie_on_a_lane_that_is_not_used_any_more_cannot_commit(
+    cluster: LocalCluster, spark: SparkSession, tmp_path: Path
+) -> None:
+    line = Pipeline(cluster, spark, tmp_path, "zombie", partitions=2)
+    line.feed(0)
+    assert line.run(line.sink(8), shuffled) is None
+    zombie = lane_with_open_transaction(line, lane=7)
+    line.feed(RECORDS)
+    assert line.run(line.sink(3), shuffled) is None
+    with pytest.raises(LaneError):
+        zombie.transaction.commit()
+    zombie.transaction.close()
+    assert line.visible(cluster) == list(range(2 * RECORDS))
+
+
+def lane_with_open_transaction(line: Pipeline, lane: int) -> OpenLane:
+    settings = line.sink(8)._lanes._settings
+    opened = open_lane(settings, lane)
+    opened.transaction.begin()
+    opened.transaction.produce_record(Record(topic=line.output, key=b"k", value=b"-1"))
+    return opened
+
+
+@pytest.mark.parametrize("small_lane_bytes", [0, 64 * 1024], ids=["executors", "driver"])
+def test_state_that_is_kept_by_key_needs_no_second_shuffle(
+    cluster: LocalCluster, spark: SparkSession, tmp_path: Path, small_lane_bytes: int
+) -> None:
+    line = Pipeline(cluster, spark, tmp_path, f"dedup-{small_lane_bytes}", partitions=3)
+    line.feed(0)
+    line.feed(0)
+    sink = line.sink(8, small_lane_bytes=small_lane_bytes)
+    assert line.run(sink, lambda rows: rows.dropDuplicates(["key", "value"])) is None
+    assert sink.last_batch is not None
+    assert sink.last_batch.cut == "partitions"
+    # Spark itself shuffles by key and value here, so a key's order is not kept before the sink.
+    assert line.visible(cluster, in_order_of_key=False) == list(range(RECORDS))
