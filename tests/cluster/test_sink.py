@@ -1,10 +1,14 @@
 """The sink on a real broker with real Spark: replays, foreign owners, changed lane counts."""
 
 import json
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 from confluent_kafka import Consumer
 from pyspark.sql import DataFrame, SparkSession
@@ -13,11 +17,13 @@ from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, leader
 from onceproof.sink.driver_lanes import DriverLanes
-from onceproof.sink.errors import OwnershipError, ReplayError
-from onceproof.sink.lane import Work
+from onceproof.sink.errors import OwnershipError, RefusedError, ReplayError
+from onceproof.sink.lane import Work, carry_out, open_lane
 from onceproof.sink.ledger.entries import Manifest, lane_partition
 from onceproof.sink.ledger.reader import last_entry
-from onceproof.sink.reports import LaneReport
+from onceproof.sink.ledger.topic import ensure_ledger
+from onceproof.sink.reports import LaneReport, LaneState
+from onceproof.sink.rows import LaneRows
 from onceproof.trial.spark import JudgeSpark
 
 ROWS = 40
@@ -48,14 +54,28 @@ class Bench:
         self.topic = f"out-{name}"
         topics.create_topic(cluster.client(), self.topic, partitions=2)
 
-    def sink(self, lanes: int = 3, **changes: Any) -> ExactlyOnceKafka:
+    def sink(self, lanes: int = 3, *, timeout_ms: int = 60_000, **changes: Any) -> ExactlyOnceKafka:
         return exactly_once_kafka(
             sink_id=f"sink-{self.topic}",
             topic=self.topic,
             lanes=lanes,
-            options={"kafka.bootstrap.servers": self.cluster.bootstrap("suspects")},
+            options={
+                "kafka.bootstrap.servers": self.cluster.bootstrap("suspects"),
+                "kafka.transaction.timeout.ms": str(timeout_ms),
+            },
             **changes,
         )
+
+    def command(self, name: str, *more: str) -> str:
+        """What `python -m onceproof.sink` says; SystemExit with its error if it fails."""
+        place = ("--bootstrap-server", self.cluster.bootstrap("suspects"))
+        given = [sys.executable, "-m", "onceproof.sink", name, "--sink-id", f"sink-{self.topic}"]
+        ended = subprocess.run(
+            [*given, *place, *more], capture_output=True, text=True, timeout=60, check=False
+        )
+        if ended.returncode:
+            raise SystemExit(ended.stderr)
+        return ended.stdout
 
     def rows(self, batch: int, value: str = "v") -> DataFrame:
         return self.spark.range(ROWS).selectExpr(
@@ -199,3 +219,80 @@ def test_a_driver_that_was_away_finds_out_what_its_successor_did(bench: Bench) -
     manifest = last_entry(away._lanes._settings, 0)
     assert isinstance(manifest, Manifest)
     assert json.loads(manifest.to_bytes())["lanes_ever"] == 4
+
+
+def test_an_operator_accepts_what_is_committed_and_the_missing_lanes_are_written(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink = bench.sink(lanes=4)
+    bench.write_only_lane_2(sink, monkeypatch)
+    before = bench.visible()
+    other = bench.rows(0, value="other")
+    with pytest.raises(ReplayError, match=r"batch 0, lane 2: .*`python -m onceproof.sink inspect`"):
+        bench.sink()(other, 0)
+    assert bench.visible() == before
+    told = bench.command("inspect")
+    assert "lane 2: committed" in told
+    assert "3 of 4 lanes missing" in told
+    assert "accept, by" in bench.command("accept", "--batch", "0", "--reason", "seen and judged")
+    bench.sink()(other, 0)
+    bench.sink()(bench.rows(1), 1)
+    # Lane 2 as it was, the other lanes as they are now.
+    values = bench.visible()
+    assert len(values) == 2 * ROWS
+    assert [value for value in values if value.startswith("v0")] == before
+    assert "last batch 1" in bench.command("inspect")
+
+
+def test_an_operator_skips_a_batch_and_the_next_one_is_written(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write_only_lane_2(bench.sink(lanes=4), monkeypatch)
+    before = bench.visible()
+    with pytest.raises(SystemExit, match="is not the last one"):
+        bench.command("skip", "--batch", "5", "--reason", "a slip of the hand")
+    bench.command("skip", "--batch", "0", "--reason", "gone for good")
+    assert "ruling: skip" in bench.command("inspect")
+    bench.sink()(bench.rows(0, value="other"), 0)
+    assert bench.visible() == before
+    bench.sink()(bench.rows(1), 1)
+    assert bench.visible() == sorted(before + expected(1))
+
+
+def test_a_lane_that_outlasts_the_transaction_timeout_names_both_and_is_not_tried_for_ever(
+    bench: Bench,
+) -> None:
+    settings = bench.sink(lanes=1, timeout_ms=2_000)._lanes._settings
+    ensure_ledger(settings, 1)
+
+    def slowly() -> Iterator[pyarrow.RecordBatch]:
+        values = pyarrow.array([b"late"], pyarrow.binary())
+        hashes = pyarrow.array([1], pyarrow.int64())
+        for _ in range(4):
+            threading.Event().wait(0.8)
+            yield pyarrow.RecordBatch.from_arrays(
+                [values, hashes, hashes], ["value", "__hash_1", "__hash_2"]
+            )
+
+    work = Work(settings=settings, query=QUERY, batch=1)
+    report = carry_out(open_lane(settings, 0), work, LaneRows(slowly()), 0)
+    assert report.state == LaneState.REFUSED
+    assert "batch 1, lane 0: writing took" in report.detail
+    assert "kafka.transaction.timeout.ms is 2000 (2.0 s)" in report.detail
+    assert report.rows == 4  # read to the end all the same
+    assert bench.visible() == []
+
+
+def test_rows_that_the_brokers_refuse_stop_the_sink_once_and_leave_nothing(bench: Bench) -> None:
+    large = bench.rows(0).selectExpr("key", "repeat('x', 2000000) AS value").limit(1)
+    for small_lane_bytes in (0, 10_000_000):
+        with pytest.raises(RefusedError, match=r"batch 0, lane \d: .*kafka.max.request.size"):
+            bench.sink(small_lane_bytes=small_lane_bytes)(large, 0)
+    assert bench.visible() == []
+
+
+def test_the_plain_path_writes_the_same(bench: Bench) -> None:
+    bench.sink(fast=False)(bench.rows(0), 0)
+    bench.sink(fast=False, small_lane_bytes=0)(bench.rows(1), 1)
+    bench.sink()(bench.rows(1), 1)
+    assert bench.visible() == expected(0, 1)

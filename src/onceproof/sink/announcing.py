@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from onceproof.sink.ahead import Ahead
+from onceproof.sink.client.connection import require_connection
 from onceproof.sink.cut import choose_cut
 from onceproof.sink.errors import LaneError, SinkError
 from onceproof.sink.ledger.entries import (
@@ -95,6 +96,7 @@ class Announcer:
         )
 
     def _prepare_ledger(self) -> None:
+        require_connection(dict(self._settings.client))
         brokers = ensure_ledger(self._settings, self._settings.lanes)
         warn_of_old_brokers(self._settings)
         self._settings = replace(self._settings, connect_to_all=brokers <= EAGER_BROKERS_MAX)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from onceproof.sink.client import translate
+from onceproof.sink.client import connection_settings, translate
 from onceproof.sink.errors import SinkError
 
 TRANSACTION_TIMEOUT_MS_DEFAULT = 60_000
@@ -60,13 +60,7 @@ class Settings:
         }
 
     def admin(self) -> dict[str, str | int | float | bool]:
-        return {name: value for name, value in self.client if _for_readers(name)}
-
-
-def _for_readers(name: str) -> bool:
-    """Connection and security settings; not those of producing."""
-    prefixes = ("bootstrap.", "security.", "sasl.", "ssl.", "socket.", "client.", "enable.ssl.")
-    return name.startswith(prefixes)
+        return dict(connection_settings(dict(self.client)))
 
 
 def make_settings(

@@ -29,6 +29,7 @@ OWN_PARTITION = 0x8  # RD_KAFKA_MSG_F_PARTITION: each message names its partitio
 PURGE_ALL = 0x1 | 0x2  # RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT
 CONFIGURED = 0  # RD_KAFKA_CONF_OK
 QUEUE_FULL = -184
+FATAL = -150  # what it was, rd_kafka_fatal_error tells
 PURGED = (-152, -151)  # in the queue, in flight
 ERROR_TEXT_BYTES = 512
 VERSION_MIN = 0x02000000
@@ -104,6 +105,7 @@ _SIGNATURES = {
     "rd_kafka_poll": (c_int, (c_void_p, c_int)),
     "rd_kafka_flush": (c_int, (c_void_p, c_int)),
     "rd_kafka_purge": (c_int, (c_void_p, c_int)),
+    "rd_kafka_fatal_error": (c_int, (c_void_p, c_char_p, c_size_t)),
     "rd_kafka_err2str": (c_char_p, (c_int,)),
     "rd_kafka_topic_new": (c_void_p, (c_void_p, c_char_p, c_void_p)),
     "rd_kafka_topic_destroy": (None, (c_void_p,)),

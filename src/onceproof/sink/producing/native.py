@@ -165,8 +165,7 @@ class NativeTransaction:
         if self._refused is not None and budget.used_s() > BELIEVE_REFUSAL_AFTER_S:
             raise failure(f"producer {self.transactional_id}", *self._refused)
         if is_final(code) or budget.spent():
-            text = self._library.rd_kafka_err2str(code).decode()
-            raise failure(f"connect of {self.transactional_id}", code, text)
+            raise failure(f"connect of {self.transactional_id}", *self._told(code))
         return False
 
     def _init(self, patience_s: float, budget: Budget) -> bool:
@@ -200,8 +199,7 @@ class NativeTransaction:
             refused = errors[(errors != 0) & (errors != c.QUEUE_FULL)]
             if len(refused):
                 row = self._rows + start + int((errors == refused[0]).argmax()) + 1
-                text = self._library.rd_kafka_err2str(int(refused[0])).decode()
-                raise failure(f"record {row} of topic {topic}", int(refused[0]), text)
+                raise failure(f"record {row} of topic {topic}", *self._told(int(refused[0])))
             start += int((errors == c.QUEUE_FULL).argmax())
             self._wait_for_room()
         self._rows += count
@@ -222,12 +220,20 @@ class NativeTransaction:
         """Called by librdkafka, inside poll, flush or commit, for each record that failed."""
         failed = message.contents
         if failed.err and failed.err not in c.PURGED and self._failed is None:
-            text = self._library.rd_kafka_err2str(failed.err).decode()
-            self._failed = (failed.err, f"record {failed.private or 0}: {text}")
+            code, text = self._told(failed.err)
+            self._failed = (code, f"record {failed.private or 0}: {text}")
 
     def _client_failed(self, _handle: int, code: int, reason: bytes, _opaque: int | None) -> None:
         if is_final(code):
             self._refused = (code, reason.decode(errors="replace"))
+
+    def _told(self, code: int) -> tuple[int, str]:
+        """An error's code and text; of a fatal one, what it was in the first place."""
+        if code != c.FATAL:
+            return code, self._library.rd_kafka_err2str(code).decode()
+        text = ctypes.create_string_buffer(c.ERROR_TEXT_BYTES)
+        code = self._library.rd_kafka_fatal_error(self._handle, text, c.ERROR_TEXT_BYTES)
+        return code, text.value.decode(errors="replace")
 
     def _raise_failed_record(self) -> None:
         if self._failed is not None:
