@@ -114,13 +114,14 @@ class Program:
         """What the present run has told of its batches."""
         return [line for line in told(self._runs[-1]) if line.get("pipeline") == pipeline]
 
-    def wait_for_batches(self, count: int) -> None:
-        """Until each pipeline of the present run has written so many."""
+    def wait_for_batches(self, count: int, of: Sequence[str] | None = None) -> None:
+        """Until each pipeline, or each of these, has written so many in the present run."""
         run = self._runs[-1]
+        pipelines = self.pipelines if of is None else of
 
         def enough() -> bool:
             assert run.is_running(), f"ended too early\n{run.log_tail(40)}"
-            return all(len(self.batches(pipeline)) >= count for pipeline in self.pipelines)
+            return all(len(self.batches(pipeline)) >= count for pipeline in pipelines)
 
         wait_until(
             enough, Deadline(START_S_MAX), lambda: f"no {count} batches yet\n{run.log_tail(40)}"

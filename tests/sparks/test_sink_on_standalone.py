@@ -24,8 +24,8 @@ from venvs import own_spark
 from onceproof.cluster.local import LocalCluster
 from onceproof.deadline import Deadline, wait_until
 
-RECORDS = 80_000
-BATCH_SIZE = 20_000
+RECORDS = 60_000
+BATCH_SIZE = 10_000
 IDLE_S_MAX = 30.0
 FENCED_S_MAX = 40.0
 SPECULATION = {
