@@ -1,12 +1,13 @@
 """The fixed cost of a small batch: the time spent inside the sink's call for 100 rows.
 
     100 rows a trigger, back to back ──▶ foreachBatch ──▶ [ ours, 4 lanes | ours, 1 lane | Spark's ]
-                                                           └── timed ──┘
+                                                           └────────────── timed ──────────────┘
 
 Spark's own is `df.write.format("kafka")` of the same rows. The variants take turns, a query each;
-the first batches of a query are told apart, for they pay for its start.
+the first batches of a query are told apart, for they pay for its start. Rows come from a topic;
+with `--source rate` from Spark's generator, whose partitions the sink cannot know to be stable.
 
-    python bench/sink_small_batches.py [--batches 40] [--rounds 3] [--pause-ms 0]
+    python bench/sink_small_batches.py [--batches 40] [--rounds 3] [--pause-ms 0] [--source kafka]
 """
 
 import argparse
@@ -56,13 +57,16 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=40, help="of each query")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pause-ms", type=int, default=0, help="trigger interval; 0: at once")
+    parser.add_argument("--source", choices=["kafka", "rate"], default="kafka")
     asked = parser.parse_args()
     meters: dict[str, list[Meter]] = defaultdict(list)
     with sink_stage("local[4]") as stage:
+        # Batches go on while a query is being stopped: twice as many records as it needs.
+        stage.feed("in", records=2 * ROWS * asked.batches, record_bytes=100, keys=ROWS)
         for number in range(asked.rounds):
             for name, write in variants(stage, number):
                 meter = Meter(write=write, batches=asked.batches)
-                run(stage, meter, asked.pause_ms)
+                run(rows_of(stage, asked.source), meter, asked.pause_ms)
                 meters[name].append(meter)
                 say(f"round {number}, {name}: {statistics.median(meter.call_ms):.0f} ms")
     report(meters)
@@ -83,9 +87,14 @@ def variants(stage: Stage, number: int) -> Iterator[tuple[str, Write]]:
         yield f"ours, {lanes} lane{'s' * (lanes > 1)}", sink
 
 
-def run(stage: Stage, meter: Meter, pause_ms: int) -> None:
-    source = stage.spark.readStream.format("rate-micro-batch").option("rowsPerBatch", ROWS).load()
-    rows = source.selectExpr("CAST(value AS STRING) AS key", "repeat('x', 92) AS value")
+def rows_of(stage: Stage, source: str) -> DataFrame:
+    if source == "kafka":
+        return stage.read("in", maxOffsetsPerTrigger=ROWS).select("key", "value")
+    generated = stage.spark.readStream.format("rate-micro-batch").option("rowsPerBatch", ROWS)
+    return generated.load().selectExpr("CAST(value AS STRING) AS key", "repeat('x', 92) AS value")
+
+
+def run(rows: DataFrame, meter: Meter, pause_ms: int) -> None:
     query = (
         rows.writeStream.foreachBatch(meter).trigger(processingTime=f"{pause_ms} milliseconds")
     ).start()
