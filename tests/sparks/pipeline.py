@@ -55,6 +55,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--master", required=True)
     parser.add_argument("--pipelines", default="fold,copy")
     parser.add_argument("--lanes", type=int, default=4)
+    parser.add_argument("--small-lane-bytes", type=int, default=64 * 1024)
     parser.add_argument("--batch-size", type=int, required=True, help="records of a micro-batch")
     parser.add_argument("--trigger", choices=["available-now", "micro-batches"], required=True)
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
@@ -111,6 +112,7 @@ def told(wanted: argparse.Namespace, name: str) -> Callable[[DataFrame, int], No
         topic=f"{wanted.output}-{name}",
         lanes=wanted.lanes,
         options={"kafka.bootstrap.servers": wanted.bootstrap},
+        small_lane_bytes=wanted.small_lane_bytes,
     )
 
     def write(batch: DataFrame, batch_id: int) -> None:

@@ -68,8 +68,9 @@ class Program:
         *,
         batch_size: int,
         settings: Mapping[str, str] | None = None,
-        slow_s: float = 0.0,
+        options: Mapping[str, str] | None = None,
     ) -> Child:
+        """`settings` are Spark's, `options` the program's own."""
         command = {
             "--bootstrap": self.cluster.bootstrap("suspects"),
             "--input": f"{self.name}-in",
@@ -79,7 +80,7 @@ class Program:
             "--pipelines": ",".join(self.pipelines),
             "--trigger": trigger,
             "--batch-size": str(batch_size),
-            "--slow-s": str(slow_s),
+            **(options or {}),
         }
         every = {**self._settings(), **(settings or {})}
         child = spawn(

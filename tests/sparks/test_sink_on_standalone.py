@@ -68,7 +68,8 @@ class Bench:
             "available-now",
             batch_size=BATCH_SIZE,
             settings={**shipped, **(settings or {})},
-            slow_s=slow_s,
+            # All lanes on executors: those are what these tests kill.
+            options={"--small-lane-bytes": "0", "--slow-s": str(slow_s)},
         )
         self.program.wait_for_batches(1)
 

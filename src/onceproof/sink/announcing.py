@@ -3,16 +3,18 @@
 For each batch anew: a driver that was away for a while finds here what its successor did. The fence
 and the reading for the next batch are done ahead; whoever comes in between fences us, and then the
 announcement fails and everything is asked again.
+
+The manifest is committed beside Spark's tasks, which compute meanwhile: the driver waits for it
+before it writes a lane (`confirm`), and an executor reads it from the ledger before it does.
 """
 
-import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from onceproof.sink.ahead import Ahead
+from onceproof.sink.ahead import Ahead, Background
 from onceproof.sink.client.connection import require_connection
 from onceproof.sink.cut import choose_cut
-from onceproof.sink.errors import LaneError, SinkError
+from onceproof.sink.errors import SinkError
 from onceproof.sink.ledger.entries import (
     MANIFEST_KEY,
     MANIFEST_PARTITION,
@@ -29,9 +31,6 @@ from onceproof.sink.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-ATTEMPTS_MAX = 5
-_log = logging.getLogger("onceproof.sink")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,20 +57,10 @@ class Announcer:
         self._settings = settings
         self._is_first = True
         self._ahead: Ahead[Lead] | None = None
+        self._announcement: Background[None] | None = None
 
     def take_up(self, batch: "DataFrame", query: str, batch_id: int) -> TakenUp:
-        failure: Exception | None = None
-        for _ in range(ATTEMPTS_MAX):
-            try:
-                return self._take_up(batch, query, batch_id)
-            except LaneError as again:
-                failure = again
-                _log.warning("batch %d is taken up again: %s", batch_id, again)
-        raise LaneError(
-            f"batch {batch_id} could not be taken up {ATTEMPTS_MAX} times; last: {failure}"
-        ) from failure
-
-    def _take_up(self, batch: "DataFrame", query: str, batch_id: int) -> TakenUp:
+        """Returns while the manifest is still being committed: see `confirm`."""
         if self._is_first:
             self._prepare_ledger()
         lead = self._take_lead()
@@ -84,16 +73,20 @@ class Announcer:
         is_replay = _is_of(last, query, batch_id)
         manifest = last if last and is_replay else self._next(batch, last, query, batch_id)
         self._fence_old_lanes(manifest)
-        if not is_replay:
-            self._announce(lead.transaction, manifest)
-        lead.transaction.close()
-        self._ahead = Ahead(self._lead, lambda unused: unused.transaction.close())
+        self._announcement = Background(lambda: self._end(lead, None if is_replay else manifest))
         return TakenUp(
             settings=self._settings,
             manifest=manifest,
             is_replay=is_replay,
             decision=lead.decision if is_replay else None,
         )
+
+    def confirm(self) -> None:
+        """Return when the manifest is committed; LaneError if that failed."""
+        announcement, self._announcement = self._announcement, None
+        if announcement is not None:
+            announcement.result()
+            self._ahead = Ahead(self._lead, lambda unused: unused.transaction.close())
 
     def _prepare_ledger(self) -> None:
         require_connection(dict(self._settings.client))
@@ -137,17 +130,26 @@ class Announcer:
             open_transaction(self._settings.producer(lane_id), fast=self._settings.fast).close()
         self._is_first = False
 
-    def _announce(self, transaction: Transaction, manifest: Manifest) -> None:
-        transaction.begin()
-        transaction.produce_record(
-            Record(
-                topic=self._settings.ledger_topic,
-                partition=MANIFEST_PARTITION,
-                key=MANIFEST_KEY,
-                value=manifest.to_bytes(),
-            )
+    def _end(self, lead: Lead, manifest: Manifest | None) -> None:
+        """Commit the manifest, if there is one to commit; this lead is used up."""
+        try:
+            if manifest is not None:
+                _announce(lead.transaction, manifest, self._settings.ledger_topic)
+        finally:
+            lead.transaction.close()
+
+
+def _announce(transaction: Transaction, manifest: Manifest, ledger_topic: str) -> None:
+    transaction.begin()
+    transaction.produce_record(
+        Record(
+            topic=ledger_topic,
+            partition=MANIFEST_PARTITION,
+            key=MANIFEST_KEY,
+            value=manifest.to_bytes(),
         )
-        transaction.commit()
+    )
+    transaction.commit()
 
 
 def _is_of(manifest: Manifest | None, query: str, batch_id: int) -> bool:

@@ -13,8 +13,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from onceproof.sink.budget import Budget, pause
 from onceproof.sink.errors import LaneError, RefusedError
-from onceproof.sink.ledger.entries import Entry, Token, lane_key, lane_partition
+from onceproof.sink.ledger.entries import (
+    MANIFEST_PARTITION,
+    Entry,
+    Ruling,
+    Token,
+    lane_key,
+    lane_partition,
+)
 from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.producing.transaction import Record, Transaction, open_transaction
 from onceproof.sink.reports import LaneReport, LaneState
@@ -23,6 +31,9 @@ from onceproof.sink.settings import Settings
 
 if TYPE_CHECKING:
     import pyarrow
+
+MANIFEST_S_MAX = 30.0
+MANIFEST_PAUSE_S = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +72,18 @@ def open_lane(settings: Settings, lane: int) -> OpenLane:
         fence_ms=(fenced - started) * 1000,
         read_ms=(read - fenced) * 1000,
     )
+
+
+def wait_for_manifest(work: Work) -> None:
+    """Runs on executors. The driver commits the manifest of this batch meanwhile."""
+    budget = Budget(MANIFEST_S_MAX)
+    while not budget.spent():
+        entry = last_entry(work.settings, MANIFEST_PARTITION)
+        manifest = entry.manifest if isinstance(entry, Ruling) else entry
+        if manifest is not None and (manifest.query, manifest.batch) == (work.query, work.batch):
+            return
+        pause(MANIFEST_PAUSE_S)
+    raise LaneError(f"batch {work.batch}: its manifest is not in the ledger; the driver lost it")
 
 
 def carry_out(opened: OpenLane, work: Work, rows: LaneRows, partition: int) -> LaneReport:

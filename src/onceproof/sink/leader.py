@@ -94,13 +94,34 @@ class ExactlyOnceKafka:
         return () if self.last_batch is None else self.last_batch.lanes
 
     def __call__(self, batch: "DataFrame", batch_id: int) -> None:
+        query = query_of(batch.sparkSession)
+        failure: Exception | None = None
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                self._attempt(batch, query, batch_id)
+                break
+            except LaneError as again:
+                failure = again
+                _log.warning("batch %d is tried again: %s", batch_id, again)
+        else:
+            raise LaneError(
+                f"batch {batch_id} failed {ATTEMPTS_MAX} times; last: {failure}"
+            ) from failure
+        _log.info("%s", self.last_batch)
+        if self._on_batch is not None and self.last_batch is not None:
+            self._on_batch(self.last_batch)
+
+    def _attempt(self, batch: "DataFrame", query: str, batch_id: int) -> None:
+        """What an earlier attempt committed, this one finds in the ledger: it is a replay then."""
         began = time.monotonic()
         self._tasks_ms = self._driver_lanes_ms = 0.0
-        query = query_of(batch.sparkSession)
         taken = self._announcer.take_up(batch, query, batch_id)
         taken_up_ms = _since(began)
         self._lanes.use(taken.settings)
-        reports = self._write(batch, taken)
+        if taken.is_replay:
+            reports = self._replay(batch, taken)
+        else:
+            reports = self._pass(batch, taken, {lane: lane for lane in range(taken.manifest.lanes)})
         self.last_batch = BatchReport(
             batch=batch_id,
             cut=taken.manifest.cut,
@@ -112,34 +133,11 @@ class ExactlyOnceKafka:
             driver_lanes_ms=self._driver_lanes_ms,
             total_ms=_since(began),
         )
-        _log.info("%s", self.last_batch)
-        if self._on_batch is not None:
-            self._on_batch(self.last_batch)
-
-    def _write(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
-        if not taken.is_replay:
-            identity = {lane: lane for lane in range(taken.manifest.lanes)}
-            try:
-                return self._pass(batch, taken, identity)
-            except LaneError as failure:
-                _log.warning("batch %d is tried again: %s", taken.manifest.batch, failure)
-        return self._replay_patiently(batch, taken)
-
-    def _replay_patiently(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
-        failure: Exception | None = None
-        for _ in range(ATTEMPTS_MAX):
-            try:
-                return self._replay(batch, taken)
-            except LaneError as again:
-                failure = again
-                _log.warning("replay of batch %d is tried again: %s", taken.manifest.batch, again)
-        raise LaneError(
-            f"batch {taken.manifest.batch} failed {ATTEMPTS_MAX} times; last: {failure}"
-        ) from failure
 
     def _replay(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
         """Fence all lanes, read all tokens, compare, and only then write what is missing."""
         manifest = taken.manifest
+        self._announcer.confirm()
         ensure_ledger(taken.settings, manifest.lanes)
         committed = self._committed(taken)
         if not committed and taken.decision is not Decision.SKIP:
@@ -182,6 +180,7 @@ class ExactlyOnceKafka:
         """One pass over all partitions that writes the lanes of `lane_of`."""
         work = self._work(taken)
         reports = self._run(batch, taken, Task(work=work, lane_of=lane_of, write=True))
+        self._announcer.confirm()  # no lane is written before its manifest is committed
         asked = [report for report in reports if report.partition in lane_of]
         began = time.monotonic()
         done = self._lanes.complete(_with_empty_ones(asked, lane_of), lane_of, work)

@@ -57,7 +57,7 @@ class BatchReport:
     is_replay: bool
     rows: int
     lanes: tuple[LaneReport, ...]
-    take_up_ms: float  # fence, ledger, ownership, manifest
+    take_up_ms: float  # what was not made ahead: fence, ledger, ownership
     tasks_ms: float  # Spark's job over the lanes
     driver_lanes_ms: float  # lanes the driver wrote
     total_ms: float

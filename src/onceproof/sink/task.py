@@ -64,10 +64,11 @@ def _write_or_carry(task: Task, partition: int, lane: int, rows: LaneRows) -> La
     few = rows.all_if_few(task.work.settings.small_lane_bytes)
     if few is not None:
         return _report(partition, lane, LaneState.CARRIED, rows, carried=packed(few))
-    from onceproof.sink.lane import carry_out, open_lane
+    from onceproof.sink.lane import carry_out, open_lane, wait_for_manifest
 
     try:
         opened = open_lane(task.work.settings, lane)
+        wait_for_manifest(task.work)
     except RefusedError as refusal:
         rows.read_to_the_end()
         return _report(partition, lane, LaneState.REFUSED, rows, detail=str(refusal))
