@@ -165,6 +165,16 @@ def test_a_wrong_password_is_told_as_one_within_seconds(bench: Bench) -> None:
     assert "s3cret" not in str(refused.value)
 
 
+def test_the_sink_itself_stops_at_a_wrong_password_within_seconds(bench: Bench) -> None:
+    began = time.monotonic()
+    sink = exactly_once_kafka(
+        sink_id=bench.name, topic=bench.topic, options=bench.options(password="s3cret")
+    )
+    with pytest.raises(SinkError, match="invalid credentials"):
+        sink(bench.rows(), 0)
+    assert time.monotonic() - began < REFUSED_S_MAX
+
+
 def test_brokers_of_another_ca_are_not_trusted(bench: Bench, tmp_path: Path) -> None:
     foreign = Secured.make(tmp_path)
     options = bench.options(**{"kafka.ssl.truststore.location": str(foreign.ca)})

@@ -108,6 +108,7 @@ _SIGNATURES = {
     "rd_kafka_fatal_error": (c_int, (c_void_p, c_char_p, c_size_t)),
     "rd_kafka_err2str": (c_char_p, (c_int,)),
     "rd_kafka_topic_new": (c_void_p, (c_void_p, c_char_p, c_void_p)),
+    "rd_kafka_topic_name": (c_char_p, (c_void_p,)),
     "rd_kafka_topic_destroy": (None, (c_void_p,)),
     "rd_kafka_produce_batch": (c_int, (c_void_p, c_int32, c_int, c_void_p, c_int)),
     "rd_kafka_produceva": (c_void_p, (c_void_p, POINTER(Argument), c_size_t)),

@@ -25,6 +25,7 @@ from onceproof.sink.producing.transaction import (
     QUEUE_FULL_WAIT_S,
     RETRY_PAUSE_S,
     Record,
+    named_topics,
     records_of,
 )
 
@@ -98,7 +99,7 @@ class NativeTransaction:
                 return
             self._raise_failed_record()
             if budget.spent() or not self._library.rd_kafka_error_is_retriable(error):
-                self._require(error, "commit_transaction")
+                self._require(error, f"commit_transaction to {named_topics(self._topics)}")
             self._library.rd_kafka_error_destroy(error)
             pause(RETRY_PAUSE_S)
 
@@ -160,6 +161,7 @@ class NativeTransaction:
         code = self._library.rd_kafka_metadata(self._handle, 0, None, ctypes.byref(found), slice_ms)
         if code == 0:
             self._library.rd_kafka_metadata_destroy(found)
+            self._refused = None  # one broker that broke off while it came up is forgiven
             return True
         self._library.rd_kafka_poll(self._handle, 0)
         if self._refused is not None and budget.used_s() > BELIEVE_REFUSAL_AFTER_S:
@@ -221,7 +223,8 @@ class NativeTransaction:
         failed = message.contents
         if failed.err and failed.err not in c.PURGED and self._failed is None:
             code, text = self._told(failed.err)
-            self._failed = (code, f"record {failed.private or 0}: {text}")
+            topic = self._library.rd_kafka_topic_name(failed.topic).decode()
+            self._failed = (code, f"record {failed.private or 0} of topic {topic}: {text}")
 
     def _client_failed(self, _handle: int, code: int, reason: bytes, _opaque: int | None) -> None:
         if is_final(code):
@@ -245,10 +248,6 @@ class NativeTransaction:
         code = self._library.rd_kafka_error_code(error)
         text = self._library.rd_kafka_error_string(error).decode()
         self._library.rd_kafka_error_destroy(error)
-        if self._handle is not None:
-            self._library.rd_kafka_poll(self._handle, 0)
-        if self._refused is not None:
-            raise failure(f"{what} of {self.transactional_id}", *self._refused)
         raise failure(f"{what} of {self.transactional_id}", code, text)
 
 

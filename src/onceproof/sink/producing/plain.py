@@ -20,6 +20,7 @@ from onceproof.sink.producing.transaction import (
     QUEUE_FULL_WAIT_S,
     RETRY_PAUSE_S,
     Record,
+    named_topics,
     records_of,
 )
 
@@ -38,6 +39,7 @@ class PlainTransaction:
     def __init__(self, configuration: Mapping[str, str]) -> None:
         self.transactional_id = configuration["transactional.id"]
         self._rows = 0
+        self._topics: set[str] = set()
         self._failed: KafkaError | None = None
         # librdkafka prints each refused connection to stderr unless it is given a logger.
         self._producer: Any = Producer(dict(configuration), logger=_log)
@@ -74,11 +76,13 @@ class PlainTransaction:
             except KafkaException as error:
                 raise self._failure("produce", error.args[0]) from error
         self._rows += 1
+        self._topics.add(record.topic)
         if self._rows % SERVE_DELIVERIES_EVERY == 0:
             self._producer.poll(0)
 
     def commit(self) -> None:
-        self._patiently(self._producer.commit_transaction, COMMIT_S_MAX, "commit_transaction")
+        what = f"commit_transaction to {named_topics(self._topics)}"
+        self._patiently(self._producer.commit_transaction, COMMIT_S_MAX, what)
 
     def abandon(self) -> None:
         try:

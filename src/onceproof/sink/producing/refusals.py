@@ -16,7 +16,7 @@ _FINAL = {
     31: "allow the operation on the cluster; docs/sink.md lists the least ACLs",
     44: "the topic's policy refuses it",
     50: "kafka.transaction.timeout.ms is above the brokers' transaction.max.timeout.ms",
-    53: "allow Write and Describe on the transactional ids; docs/sink.md lists the least ACLs",
+    53: "allow Write on the transactional ids; docs/sink.md lists the least ACLs",
     58: "check user, password and mechanism",
     -169: "check user, password and mechanism",
     -181: "check certificates and host names",

@@ -20,6 +20,7 @@ COMMIT_S_MAX = 120.0
 ABORT_S_MAX = 10.0
 QUEUE_FULL_WAIT_S = 0.01
 RETRY_PAUSE_S = 0.05
+NAMED_TOPICS_MAX = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,13 @@ def open_transaction(configuration: Mapping[str, str], *, fast: bool) -> Transac
     from onceproof.sink.producing.plain import PlainTransaction
 
     return PlainTransaction(configuration)
+
+
+def named_topics(topics: Iterable[str]) -> str:
+    """For messages: librdkafka does not say which topic of a transaction was refused."""
+    names = sorted(topics)
+    more = ", …" if len(names) > NAMED_TOPICS_MAX else ""
+    return f"topics {', '.join(names[:NAMED_TOPICS_MAX])}{more}"
 
 
 def records_of(rows: "pyarrow.RecordBatch", topic: str | None) -> Iterable[Record]:
