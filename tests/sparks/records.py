@@ -6,6 +6,7 @@
 Which records a batch held is taken from Spark's own record of it, the checkpoint's `offsets`.
 """
 
+import itertools
 import json
 import random
 from collections import defaultdict
@@ -22,6 +23,7 @@ from onceproof.deadline import Deadline
 READ_S_MAX = 60.0
 NUMBER_MAX = 1_000_000
 VALUE_BYTES = 100
+TOLD_MAX = 5
 # For each key its values, in order.
 ByKey = dict[str, list[str]]
 
@@ -105,6 +107,21 @@ def _batches(given: Input, checkpoint: Path) -> Iterator[list[tuple[str, int]]]:
             batch_records += records[done[partition] : end]
             done[partition] = end
         yield batch_records
+
+
+def differences(seen: ByKey, must_be: ByKey) -> list[str]:
+    """A line for each of the first keys whose values are not what they must be, in their order."""
+    keys = sorted(key for key in seen.keys() | must_be.keys() if seen.get(key) != must_be.get(key))
+    return [_difference(key, seen.get(key, []), must_be.get(key, [])) for key in keys[:TOLD_MAX]]
+
+
+def _difference(key: str, seen: list[str], must_be: list[str]) -> str:
+    pairs = itertools.zip_longest(seen, must_be, fillvalue="nothing")
+    place, (got, expected) = next((n, pair) for n, pair in enumerate(pairs) if pair[0] != pair[1])
+    return (
+        f"{key} came out {len(seen)} times, expected {len(must_be)};"
+        f" value {place} is {got.lstrip('0')}, expected {expected.lstrip('0')}"
+    )
 
 
 def visible(cluster: LocalCluster, topic: str) -> ByKey:
