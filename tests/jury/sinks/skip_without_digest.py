@@ -1,0 +1,39 @@
+"""lost: believes a token without comparing the rows it stands for.
+
+The query is not deterministic: it looks its rows up in a table that others still fill, and its
+first life finds half of batch 1 there, the second life all of it. The real sink stops there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
+
+import choreography
+from pyspark.sql import DataFrame
+
+from onceproof.sink import leader
+from onceproof.sink.ledger.entries import Cut, Token
+from onceproof.sink.replay import Contents, Match, match_lanes
+from onceproof.suspects.spark import job
+
+batches = count()
+
+
+def believe(
+    cut: Cut, lanes: int, committed: Mapping[int, Token], replayed: Mapping[int, Contents]
+) -> Match:
+    return replace(match_lanes(cut, lanes, committed, replayed), unmatched=())
+
+
+def those_found(batch: DataFrame) -> DataFrame:
+    if choreography.IS_FIRST_LIFE and next(batches) == choreography.BATCH:
+        return batch.where("pmod(hash(value), 2) = 0")
+    return batch
+
+
+if __name__ == "__main__":
+    job._in_order = those_found
+    choreography.stand_still_after_lane_0()
+    if not choreography.HONEST:
+        leader.match_lanes = believe
+    choreography.run()

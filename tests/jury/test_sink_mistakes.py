@@ -1,0 +1,110 @@
+"""Each rule of the sink, broken on purpose, is convicted by a run; kept, it is acquitted.
+
+The same program goes through the same play twice, once with the mistake and once with the real
+sink. Real brokers, real Spark, one kill by onceproof at the moment that counts.
+"""
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from mistakes import MISTAKES, SINKS, Mistake
+
+from onceproof.cluster.local import LocalCluster
+from onceproof.history.verdict import TrialResult, Verdict
+from onceproof.report.anomalies import EXPLANATIONS
+from onceproof.trial.plan import Request, make_plan
+from onceproof.trial.run import run_trial
+from onceproof.trial.spark import JudgeSpark
+
+pytestmark = pytest.mark.jury
+RECORDS = 1_280
+PROGRAMS = {
+    path.name: path for path in SINKS.glob("*.py") if "choreography.HONEST" in path.read_text()
+}
+ONE_KILL = """
+description = "one kill, when the program stands still at its moment"
+suspect = "command"
+workload = "copy"
+partitions = 4
+expect = "HELD"
+
+[[faults]]
+action = "kill"
+target = "instance:0"
+at = "10%"
+"""
+
+
+class Court:
+    def __init__(self, cluster: LocalCluster, spark: JudgeSpark, folder: Path) -> None:
+        self._cluster = cluster
+        self._spark = spark
+        self._folder = folder
+
+    def trial(self, name: str, mistake: Mistake, *arguments: str) -> TrialResult:
+        scenario = self._folder / f"{Path(name).stem}.toml"
+        scenario.write_text(ONE_KILL)
+        request = Request(
+            scenario=str(scenario),
+            command=shlex.join([sys.executable, str(SINKS / name), *arguments]),
+            records=RECORDS,
+            bootstrap_server=self._cluster.bootstrap("suspects"),
+            settings=(
+                "transactional=true",
+                "stuck_after_s=40",
+                "parallelism=2",
+                "max_offsets_per_trigger=320",
+                f"records_awaited={RECORDS}",
+                f"lanes={mistake.lanes}",
+            ),
+            runs_dir=self._folder / "runs",
+        )
+        plan = make_plan(request)
+        # A command, but one that needs Spark's jars.
+        plan = replace(plan, suspect=replace(plan.suspect, spark=True))
+        return run_trial(plan, spark=self._spark)[0]
+
+
+@pytest.fixture
+def court(one_broker: LocalCluster, judge_spark: JudgeSpark, tmp_path: Path) -> Court:
+    return Court(one_broker, judge_spark, tmp_path)
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_planted_mistake_of_the_sink_is_convicted(name: str, court: Court) -> None:
+    result = court.trial(name, MISTAKES[name])
+    assert [fault.applied for fault in result.faults] == [True], result.faults
+    assert result.verdict is Verdict.BROKEN, result.reasons
+    assert tuple(finding.anomaly for finding in result.findings) == MISTAKES[name].anomalies
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, mistake in MISTAKES.items() if not mistake.honest_anomalies]
+)
+def test_the_real_sink_is_acquitted_in_the_same_play(name: str, court: Court) -> None:
+    result = court.trial(name, MISTAKES[name], "honest")
+    assert [fault.applied for fault in result.faults] == [True], result.faults
+    assert result.verdict is Verdict.HELD, (result.reasons, result.findings)
+
+
+def test_the_real_sink_stops_at_a_query_that_is_not_deterministic(court: Court) -> None:
+    """It dies with a reason, and what it has written until then is right."""
+    name = "skip_without_digest.py"
+    result = court.trial(name, MISTAKES[name], "honest")
+    assert tuple(finding.anomaly for finding in result.findings) == MISTAKES[name].honest_anomalies
+    (death,) = result.findings[0].witnesses
+    assert "the replayed rows are not those that were committed" in death.facts["tail"]
+
+
+def test_every_program_of_the_folder_stands_in_the_table_and_the_other_way_round() -> None:
+    assert sorted(PROGRAMS) == sorted(MISTAKES)
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_says_in_its_first_words_what_it_is_to_be_convicted_of(name: str) -> None:
+    anomalies = MISTAKES[name].anomalies
+    assert set(anomalies) <= set(EXPLANATIONS)
+    assert PROGRAMS[name].read_text().startswith(f'"""{" and ".join(anomalies)}: ')
