@@ -26,6 +26,15 @@ FIRST_LOOK_BACK = 64  # entries are followed by a marker, aborted ones lie betwe
 PAUSE_S = 0.1
 IDLE_READERS_MAX = 8
 
+_MAY_PASS = {
+    # librdkafka looks for the coordinator of a group that we never join.
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    # A ledger that was just made, or has grown, is not known to every broker at once.
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_TOPIC,
+    KafkaError._UNKNOWN_PARTITION,
+}
+
 # librdkafka prints each refused connection to stderr unless it is given a logger.
 client_log = logging.getLogger("onceproof.sink.librdkafka")
 client_log.addHandler(logging.NullHandler())
@@ -67,7 +76,7 @@ class LedgerReader:
                 return low, high
             except KafkaException as error:
                 cause = error.args[0]
-                if budget.spent() or is_final(cause.code()):
+                if budget.spent() or _is_final(cause.code()):
                     what = f"watermarks of ledger {_named(place)}"
                     raise failure(what, cause.code(), cause.str()) from error
                 pause(PAUSE_S)
@@ -97,14 +106,16 @@ class LedgerReader:
             elif problem.code() == KafkaError._PARTITION_EOF:
                 if offset >= high:
                     return last
-            elif problem.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
-                continue  # librdkafka looks for the coordinator of a group that we never join
-            elif is_final(problem.code()) or problem.fatal():
+            elif _is_final(problem.code()) or problem.fatal():
                 raise failure(f"ledger {_named(place)}", problem.code(), problem.str())
         raise LaneError(
             f"ledger {_named(place)} was not stable up to offset {high} after"
             f" {READ_S_MAX:.0f} s; an open transaction holds it"
         )
+
+
+def _is_final(code: int) -> bool:
+    return is_final(code) and code not in _MAY_PASS
 
 
 def _named(place: TopicPartition) -> str:

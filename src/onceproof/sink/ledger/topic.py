@@ -10,12 +10,14 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     NewTopic,
 )
 
-from onceproof.sink.errors import SinkError
+from onceproof.sink.budget import Budget, pause
+from onceproof.sink.errors import LaneError, SinkError
 from onceproof.sink.ledger.reader import client_log
 from onceproof.sink.producing.refusals import failure
 from onceproof.sink.settings import Settings
 
 ADMIN_S = 15.0
+PAUSE_S = 0.05
 # With so few brokers a producer may connect to all of them ahead, which saves it some 60 ms.
 EAGER_BROKERS_MAX = 12
 _VERIFICATION = "transaction.partition.verification.enable"  # since Kafka 3.6 (KIP-890)
@@ -36,12 +38,14 @@ def _ensure(admin: AdminClient, topic: str, partitions_wanted: int) -> int:
     present = admin.list_topics(timeout=ADMIN_S)
     if topic not in present.topics:
         _create(admin, topic, partitions_wanted)
+        _wait_until_known(admin, topic, partitions_wanted)
         return len(present.brokers)
     _refuse_a_ledger_that_forgets(admin, topic)
     partitions = len(present.topics[topic].partitions)
     if partitions < partitions_wanted:
         grown = admin.create_partitions([NewPartitions(topic, partitions_wanted)])
         grown[topic].result(ADMIN_S)
+        _wait_until_known(admin, topic, partitions_wanted)
     return len(present.brokers)
 
 
@@ -53,6 +57,16 @@ def _create(admin: AdminClient, topic: str, partitions: int) -> None:
     except KafkaException as error:
         if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
             raise
+
+
+def _wait_until_known(admin: AdminClient, topic: str, partitions: int) -> None:
+    budget = Budget(ADMIN_S)
+    while not budget.spent():
+        known = admin.list_topics(topic, timeout=ADMIN_S).topics[topic].partitions
+        if len(known) >= partitions and all(each.leader >= 0 for each in known.values()):
+            return
+        pause(PAUSE_S)
+    raise LaneError(f"ledger {topic} has no leaders for its {partitions} partitions yet")
 
 
 def _refuse_a_ledger_that_forgets(admin: AdminClient, topic: str) -> None:

@@ -42,15 +42,24 @@ class PlainTransaction:
         self._topics: set[str] = set()
         self._failed: KafkaError | None = None
         # librdkafka prints each refused connection to stderr unless it is given a logger.
-        self._producer: Any = Producer(dict(configuration), logger=_log)
+        self._producer: Any = self._new_producer(configuration)
         # Without a connection init_transactions waits for a timer of half a second; this makes one.
         self._patiently(
             lambda left: self._producer.list_topics(timeout=left), INIT_S_MAX, "connect"
         )
         self._patiently(self._producer.init_transactions, INIT_S_MAX, "init_transactions")
 
+    def _new_producer(self, configuration: Mapping[str, str]) -> Producer:
+        try:
+            return Producer(dict(configuration), logger=_log)
+        except KafkaException as error:
+            raise SinkError(f"producer {self.transactional_id}: {error.args[0].str()}") from error
+
     def begin(self) -> None:
-        self._producer.begin_transaction()
+        try:
+            self._producer.begin_transaction()
+        except KafkaException as error:
+            raise self._failure("begin_transaction", error.args[0]) from error
 
     def produce_rows(self, rows: "pyarrow.RecordBatch", topic: str | None) -> None:
         for record in records_of(rows, topic):
