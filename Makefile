@@ -29,7 +29,7 @@ test: setup  ## all tests but the long jury
 	$(PYTHON) -m pytest -m "not jury"
 
 jury: setup  ## the long one: every liar, many seeds, the sink on each Spark
-	$(PYTHON) -m pytest -m jury tests/jury tests/sparks
+	$(PYTHON) -m pytest -m jury tests/jury tests/sparks tests/cluster
 
 bench: setup  ## ratios against what a user would pick instead; see bench/RESULTS.md
 	$(PYTHON) bench/cluster_start.py

@@ -1,15 +1,15 @@
 """Runs on the driver. Work in the background: beside Spark's tasks, or ahead of the next batch."""
 
 import threading
-import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 from onceproof.sink.budget import pause
 
 T = TypeVar("T")
 
-AGE_S_MAX = 300.0  # connections go idle, transactional ids expire
+AGE_S_MAX = 60.0
 # InitProducerId right after a commit is refused until the markers are written: not at once, then.
 START_AFTER_S = 0.03
 
@@ -39,29 +39,50 @@ class Background(Generic[T]):
 
 
 class Ahead(Generic[T]):
-    """A thing made before it is wanted. One that failed, or grew old, is made anew then."""
+    """A thing made before it is wanted. One that failed, or was not wanted in time, is made anew.
+
+    Its thread lives until the thing is taken or has grown old, and then discards it: a query that
+    ended, or triggers rarely, does not keep connections open.
+    """
 
     def __init__(self, make: Callable[[], T], discard: Callable[[T], None]) -> None:
         self._make = make
         self._discard = discard
-        self._born = time.monotonic()
+        self._lock = threading.Lock()
+        self._decided = threading.Event()  # taken, dropped or too old
         self._made = Background(self._make_soon)
+        self._expiry = Background(self._discard_when_old)
 
     def take(self) -> T:
         """What was made ahead, or one made now."""
-        try:
-            made = self._made.result()
-        except Exception:  # noqa: BLE001  (told when it happens again)
-            return self._make()
-        if time.monotonic() - self._born <= AGE_S_MAX:
-            return made
-        self._discard(made)
+        with self._lock:
+            is_ours = not self._decided.is_set()
+            self._decided.set()
+        if is_ours:
+            with suppress(Exception):  # told when it happens again
+                return self._made.result()
         return self._make()
 
     def drop(self) -> None:
         """Not wanted any more; ends in the background."""
-        Background(lambda: self._discard(self._made.result()))
+        with self._lock:
+            is_ours = not self._decided.is_set()
+            self._decided.set()
+        if is_ours:
+            Background(self._discard_made)
 
     def _make_soon(self) -> T:
         pause(START_AFTER_S)
         return self._make()
+
+    def _discard_when_old(self) -> None:
+        self._decided.wait(AGE_S_MAX)
+        with self._lock:
+            is_ours = not self._decided.is_set()
+            self._decided.set()
+        if is_ours:
+            self._discard_made()
+
+    def _discard_made(self) -> None:
+        with suppress(Exception):  # never made: nothing to discard
+            self._discard(self._made.result())

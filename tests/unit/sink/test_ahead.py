@@ -1,5 +1,6 @@
 """What is made ahead is used once, and made anew where it failed or grew old."""
 
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -31,7 +32,18 @@ def test_what_failed_ahead_is_made_when_it_is_wanted() -> None:
 
 
 def test_what_grew_old_is_thrown_away_and_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "AGE_S_MAX", -1.0)
+    monkeypatch.setattr(ahead, "AGE_S_MAX", 0.0)
     discarded: list[int] = []
-    assert Ahead(numbers(), discarded.append).take() == 1
+    old = Ahead(numbers(), discarded.append)
+    old._expiry.result()
     assert discarded == [0]
+    assert old.take() == 1
+    assert discarded == [0]
+
+
+def test_what_is_dropped_is_thrown_away_once() -> None:
+    gone = threading.Event()
+    unwanted = Ahead(numbers(), lambda _: gone.set())
+    unwanted.drop()
+    assert gone.wait(5.0)
+    assert unwanted.take() == 1

@@ -11,7 +11,7 @@ log start ········· entries, markers, aborted entries ········�
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, Timer
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
@@ -24,7 +24,7 @@ from onceproof.sink.settings import Settings
 READ_S_MAX = 60.0
 FIRST_LOOK_BACK = 64  # entries are followed by a marker, aborted ones lie between: enough at once
 PAUSE_S = 0.1
-IDLE_READERS_MAX = 8
+IDLE_S_MAX = 60.0
 
 _MAY_PASS = {
     # librdkafka looks for the coordinator of a group that we never join.
@@ -123,27 +123,43 @@ def _named(place: TopicPartition) -> str:
 
 
 # Spark keeps its Python workers from batch to batch, and a reader's connections with them.
-_idle: dict[Settings, list[LedgerReader]] = {}
+_idle: dict[Settings, list[tuple[LedgerReader, Timer]]] = {}
 _idle_lock = Lock()
 
 
 @contextmanager
 def borrowed_reader(settings: Settings) -> Iterator[LedgerReader]:
-    """A reader for one thread. One that failed is not used again."""
+    """A reader for one thread. One that failed, or was idle for long, is not used again."""
     with _idle_lock:
-        idle = _idle.setdefault(settings, [])
-        reader = idle.pop() if idle else None
-    reader = reader or LedgerReader(settings)
+        shelf = _idle.setdefault(settings, [])
+        kept = shelf.pop() if shelf else None
+    if kept is not None:
+        kept[1].cancel()
+    reader = kept[0] if kept is not None else LedgerReader(settings)
     try:
         yield reader
     except BaseException:
         reader.close()
         raise
+    _put_back(settings, reader)
+
+
+def _put_back(settings: Settings, reader: LedgerReader) -> None:
+    expiry = Timer(IDLE_S_MAX, lambda: _expire(settings, reader))
+    expiry.daemon = True
     with _idle_lock:
-        keep = len(idle) < IDLE_READERS_MAX
-        if keep:
-            idle.append(reader)
-    if not keep:
+        _idle[settings].append((reader, expiry))
+    expiry.start()
+
+
+def _expire(settings: Settings, reader: LedgerReader) -> None:
+    """Only if nobody has taken it from the shelf meanwhile."""
+    with _idle_lock:
+        shelf = _idle[settings]
+        left = [kept for kept in shelf if kept[0] is not reader]
+        is_ours = len(left) < len(shelf)
+        shelf[:] = left
+    if is_ours:
         reader.close()
 
 
