@@ -57,7 +57,6 @@ class Court:
             bootstrap_server=self._cluster.bootstrap("suspects"),
             settings=(
                 "transactional=true",
-                "stuck_after_s=40",
                 "parallelism=2",
                 "max_offsets_per_trigger=320",
                 f"records_awaited={RECORDS}",

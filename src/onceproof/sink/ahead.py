@@ -38,6 +38,10 @@ class Background(Generic[T]):
             self._raised = error
 
 
+class _Unwanted(Exception):
+    pass
+
+
 class Ahead(Generic[T]):
     """A thing made before it is wanted. One that failed, or was not wanted in time, is made anew.
 
@@ -49,6 +53,7 @@ class Ahead(Generic[T]):
         self._make = make
         self._discard = discard
         self._lock = threading.Lock()
+        self._is_unwanted = False
         self._decided = threading.Event()  # taken, dropped or too old
         self._made = Background(self._make_soon)
         self._expiry = Background(self._discard_when_old)
@@ -64,7 +69,8 @@ class Ahead(Generic[T]):
         return self._make()
 
     def drop(self) -> None:
-        """Not wanted any more; ends in the background."""
+        """Not wanted any more: not made if it is not yet begun, else discarded in the background."""
+        self._is_unwanted = True
         with self._lock:
             is_ours = not self._decided.is_set()
             self._decided.set()
@@ -73,6 +79,8 @@ class Ahead(Generic[T]):
 
     def _make_soon(self) -> T:
         pause(START_AFTER_S)
+        if self._is_unwanted:
+            raise _Unwanted
         return self._make()
 
     def _discard_when_old(self) -> None:

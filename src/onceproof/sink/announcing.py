@@ -88,6 +88,11 @@ class Announcer:
             announcement.result()
             self._ahead = Ahead(self._lead, lambda unused: unused.transaction.close())
 
+    def let_go(self) -> None:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            ahead.drop()
+
     def _prepare_ledger(self) -> None:
         require_connection(dict(self._settings.client))
         brokers = ensure_ledger(self._settings, self._settings.lanes)

@@ -52,6 +52,11 @@ class DriverLanes:
             self._make_ahead(lane_of[report.partition])
         return done
 
+    def let_go(self) -> None:
+        for lane in list(self._ahead):
+            self._drop(lane)
+        self._close_open()
+
     def _write(self, report: LaneReport, work: Work) -> LaneReport:
         lane = report.lane
         assert lane is not None

@@ -103,6 +103,9 @@ class ExactlyOnceKafka:
             except LaneError as again:
                 failure = again
                 _log.warning("batch %d is tried again: %s", batch_id, again)
+            except BaseException:
+                self._let_go()
+                raise
         else:
             raise LaneError(
                 f"batch {batch_id} failed {ATTEMPTS_MAX} times; last: {failure}"
@@ -110,6 +113,11 @@ class ExactlyOnceKafka:
         _log.info("%s", self.last_batch)
         if self._on_batch is not None and self.last_batch is not None:
             self._on_batch(self.last_batch)
+
+    def _let_go(self) -> None:
+        """This query ends here: nothing of it may fence its successor later."""
+        self._announcer.let_go()
+        self._lanes.let_go()
 
     def _attempt(self, batch: "DataFrame", query: str, batch_id: int) -> None:
         """What an earlier attempt committed, this one finds in the ledger: it is a replay then."""

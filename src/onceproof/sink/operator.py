@@ -14,7 +14,7 @@ import socket
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from onceproof.sink.errors import SinkError
+from onceproof.sink.errors import LaneError, SinkError
 from onceproof.sink.ledger.entries import (
     MANIFEST_PARTITION,
     Decision,
@@ -27,6 +27,8 @@ from onceproof.sink.ledger.entries import (
 from onceproof.sink.ledger.reader import borrowed_reader
 from onceproof.sink.producing.transaction import Record, open_transaction
 from onceproof.sink.settings import Settings
+
+ATTEMPTS_MAX = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +67,18 @@ def rule(settings: Settings, *, batch: int, decision: Decision, reason: str) -> 
     """Fence the driver, then read, then commit the ruling; the query must not be running."""
     if not reason.strip():
         raise SinkError("a ruling needs a reason; it stays in the ledger")
+    failure: LaneError | None = None
+    for _ in range(ATTEMPTS_MAX):
+        try:
+            return _rule(settings, batch, decision, reason)
+        except LaneError as again:
+            failure = again  # a query that is just ending may have fenced us
+    raise LaneError(
+        f"the ruling was refused {ATTEMPTS_MAX} times; does the query still run? last: {failure}"
+    ) from failure
+
+
+def _rule(settings: Settings, batch: int, decision: Decision, reason: str) -> Ruling:
     transaction = open_transaction(
         settings.producer(settings.driver_transactional_id()), fast=settings.fast
     )

@@ -41,9 +41,19 @@ def test_what_grew_old_is_thrown_away_and_made_anew(monkeypatch: pytest.MonkeyPa
     assert discarded == [0]
 
 
-def test_what_is_dropped_is_thrown_away_once() -> None:
+def test_what_is_dropped_before_it_was_begun_is_never_made() -> None:
+    make = numbers()
+    unwanted = Ahead(make, lambda _: None)
+    unwanted.drop()
+    unwanted._expiry.result()
+    with pytest.raises(ahead._Unwanted):
+        unwanted._made.result()
+    assert make() == 0  # nobody has made one yet
+
+
+def test_what_is_dropped_after_it_was_made_is_thrown_away() -> None:
     gone = threading.Event()
     unwanted = Ahead(numbers(), lambda _: gone.set())
+    unwanted._made.result()
     unwanted.drop()
     assert gone.wait(5.0)
-    assert unwanted.take() == 1
