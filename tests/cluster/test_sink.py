@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
+from onceproof.deadline import Deadline
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, leader
 from onceproof.sink.driver_lanes import DriverLanes
 from onceproof.sink.errors import OwnershipError, RefusedError, ReplayError
@@ -108,7 +109,7 @@ class Bench:
                 "enable.auto.commit": False,
             }
         )
-        ends = topics.stable_offsets(self.cluster.client(), self.topic)
+        ends = topics.wait_settled(self.cluster.client(), self.topic, Deadline(30))
         seen: list[str] = []
         try:
             for partition, end in ends.items():

@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
+from onceproof.deadline import Deadline
 from onceproof.sink.errors import LaneError, RefusedError
 from onceproof.sink.producing.transaction import Record, open_transaction
 
@@ -65,6 +66,7 @@ def visible(cluster: LocalCluster, topic: str) -> list[tuple[Any, ...]]:
             "enable.partition.eof": True,
         }
     )
+    topics.wait_settled(cluster.client(), topic, Deadline(30))
     seen = []
     try:
         for partition in range(PARTITIONS):

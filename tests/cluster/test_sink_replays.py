@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
+from onceproof.deadline import Deadline
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
 from onceproof.sink.driver_lanes import DriverLanes
 from onceproof.sink.errors import LaneError
@@ -100,6 +101,7 @@ class Pipeline:
                 "enable.partition.eof": True,
             }
         )
+        topics.wait_settled(cluster.client(), self.output, Deadline(30))
         seen = []
         try:
             for partition in range(2):

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.cluster.security import Access, Doorkeeper, Secured
+from onceproof.deadline import Deadline
 from onceproof.sink import SinkError, exactly_once_kafka, leader
 from onceproof.sink.client import translate
 from onceproof.sink.client.access import Need, least_access
@@ -106,7 +107,8 @@ class Bench:
 
     def written(self) -> int:
         """Records and markers: enough to see whether anything was written."""
-        return sum(topics.stable_offsets(self.cluster.client(), self.topic).values())
+        settled = topics.wait_settled(self.cluster.client(), self.topic, Deadline(30))
+        return sum(settled.values())
 
 
 def access(need: Need) -> Access:

@@ -70,6 +70,7 @@ class Line:
                 "enable.partition.eof": True,
             }
         )
+        topics.wait_settled(self.cluster.client(), self.name, Deadline(60))
         seen = []
         try:
             for partition in range(3):

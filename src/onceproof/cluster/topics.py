@@ -118,6 +118,19 @@ def stable_offsets(client: BrokerClient, topic: str) -> dict[int, int]:
     return _list_offsets(client, topic, OffsetSpec.LATEST, IsolationLevel.READ_COMMITTED)
 
 
+def wait_settled(client: BrokerClient, topic: str, deadline: Deadline) -> dict[int, int]:
+    """Until no transaction is open on the topic; its end offsets then.
+
+    A commit is answered before its markers are in the topic: who reads at once misses records.
+    """
+
+    def settled() -> dict[int, int] | None:
+        ends = end_offsets(client, topic)
+        return ends if stable_offsets(client, topic) == ends else None
+
+    return wait_until(settled, deadline, f"a transaction stays open on {topic}")
+
+
 def _list_offsets(
     client: BrokerClient, topic: str, spec: OffsetSpec, isolation: IsolationLevel
 ) -> dict[int, int]:

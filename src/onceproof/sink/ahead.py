@@ -69,7 +69,7 @@ class Ahead(Generic[T]):
         return self._make()
 
     def drop(self) -> None:
-        """Not wanted any more: not made if it is not yet begun, else discarded in the background."""
+        """Not wanted any more: never made if not yet begun, else discarded in the background."""
         self._is_unwanted = True
         with self._lock:
             is_ours = not self._decided.is_set()
