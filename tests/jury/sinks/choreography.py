@@ -32,6 +32,7 @@ from onceproof.suspects.spark import job
 BATCH = 1
 ASK_S = 0.2
 AWAIT_S_MAX = 120.0
+CANNOT_BE_STAGED = 75
 
 Complete = Callable[[list[LaneReport]], object]  # writes the lanes of these reports
 Play = Callable[[Complete, list[LaneReport], Work], object]
@@ -61,6 +62,13 @@ def stand_still() -> NoReturn:
         time.sleep(ASK_S)
 
 
+def give_up(why: str) -> NoReturn:
+    """The play cannot be staged in this run; in another it can."""
+    sys.stderr.write(f"{why}\n")
+    sys.stderr.flush()
+    os._exit(CANNOT_BE_STAGED)
+
+
 def before_lanes_are_written(play: Play) -> None:
     """Where the first life, with the rows of batch 1 at hand, does something else with them."""
     real = DriverLanes.complete
@@ -74,11 +82,6 @@ def before_lanes_are_written(play: Play) -> None:
         return real(lanes, reports, lane_of, work)
 
     DriverLanes.complete = complete
-
-
-def stand_still_after_lane_0() -> None:
-    """One lane of the batch is committed, the others are not."""
-    before_lanes_are_written(lambda complete, reports, _work: complete(reports[:1]))
 
 
 def await_note(name: str) -> str:
