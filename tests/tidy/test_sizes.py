@@ -4,8 +4,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 FILE_LINES_MAX = 400
@@ -23,36 +21,41 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_a_file_does_not_need_scrolling_for_long(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= FILE_LINES_MAX
+TEXTS = {name_of(path): path.read_text() for path in SOURCES}
+TREES = {name: ast.parse(text) for name, text in TEXTS.items()}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_a_function_fits_on_a_screen(path: Path) -> None:
-    tree = ast.parse(path.read_text())
-    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-    long = [f.name for f in functions if (f.end_lineno or 0) - f.lineno >= FUNCTION_LINES_MAX]
+def test_a_file_does_not_need_scrolling_for_long() -> None:
+    long = [name for name, text in TEXTS.items() if len(text.splitlines()) > FILE_LINES_MAX]
     assert long == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_a_module_says_what_it_is(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text()))
+def test_a_function_fits_on_a_screen() -> None:
+    long = [
+        f"{name}: {node.name}"
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= FUNCTION_LINES_MAX
+    ]
+    assert long == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_no_name_that_explains_nothing(path: Path) -> None:
-    assert not BANNED_NAMES & {part.removesuffix(".py") for part in path.parts}
+def test_a_module_says_what_it_is() -> None:
+    assert [name for name, tree in TREES.items() if not ast.get_docstring(tree)] == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_sleeping_and_printing_have_one_home_each(path: Path) -> None:
-    text = path.read_text()
-    if path.name not in SLEEPS_IN:
-        assert "time.sleep(" not in text
-    if path.name not in PRINTS_IN:
-        assert not re.search(r"(?<![.\w])print\(|sys\.std(out|err)\.write", text)
+def test_no_name_that_explains_nothing() -> None:
+    parts = {name: {part.removesuffix(".py") for part in Path(name).parts} for name in TEXTS}
+    assert [name for name, words in parts.items() if BANNED_NAMES & words] == []
+
+
+def test_sleeping_and_printing_have_one_home_each() -> None:
+    sleeping = [name for name, text in TEXTS.items() if "time.sleep(" in text]
+    assert [name for name in sleeping if Path(name).name not in SLEEPS_IN] == []
+    pattern = re.compile(r"(?<![.\w])print\(|sys\.std(out|err)\.write")
+    printing = [name for name, text in TEXTS.items() if pattern.search(text)]
+    assert [name for name in printing if Path(name).name not in PRINTS_IN] == []
 
 
 def test_the_readme_and_the_decisions_stay_short() -> None:

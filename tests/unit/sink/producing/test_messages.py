@@ -33,7 +33,7 @@ def content(address: int | None, length: int) -> bytes | None:
     return None if not address else ctypes.string_at(address, length)
 
 
-@settings(deadline=None)  # the first use of Arrow's functions loads them
+@settings(deadline=None, max_examples=40)  # the first use of Arrow's functions loads them
 @given(
     st.lists(row, max_size=12),
     st.sampled_from(KINDS),
