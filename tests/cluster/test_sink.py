@@ -5,17 +5,15 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pytest
-from confluent_kafka import Consumer
+from committed import committed
 from pyspark.sql import DataFrame, SparkSession
 
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
-from onceproof.deadline import Deadline
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, leader
 from onceproof.sink.driver_lanes import DriverLanes
 from onceproof.sink.errors import OwnershipError, RefusedError, ReplayError
@@ -25,25 +23,9 @@ from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.ledger.topic import ensure_ledger
 from onceproof.sink.reports import LaneReport, LaneState
 from onceproof.sink.rows import LaneRows
-from onceproof.trial.spark import JudgeSpark
 
 ROWS = 40
 QUERY = "q-1"
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
-    folder: Path = tmp_path_factory.mktemp("sink")
-    with LocalCluster.start(directory=folder / "data", logs=folder, brokers=1) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    folder: Path = tmp_path_factory.mktemp("spark")
-    started = JudgeSpark.start(folder, folder / "scratch")
-    yield started.session
-    started.stop()
 
 
 class Bench:
@@ -100,38 +82,7 @@ class Bench:
 
     def visible(self) -> list[str]:
         """What a plain read_committed consumer sees, sorted."""
-        consumer = Consumer(
-            {
-                "bootstrap.servers": self.cluster.bootstrap("judge"),
-                "group.id": "reader",
-                "isolation.level": "read_committed",
-                "auto.offset.reset": "earliest",
-                "enable.auto.commit": False,
-            }
-        )
-        ends = topics.wait_settled(self.cluster.client(), self.topic, Deadline(30))
-        seen: list[str] = []
-        try:
-            for partition, end in ends.items():
-                seen += _read(consumer, self.topic, partition, end)
-        finally:
-            consumer.close()
-        return sorted(seen)
-
-
-def _read(consumer: Consumer, topic: str, partition: int, end: int) -> list[str]:
-    from confluent_kafka import TopicPartition
-
-    consumer.assign([TopicPartition(topic, partition, 0)])
-    values = []
-    while True:
-        message = consumer.poll(2.0)
-        if message is None:
-            return values
-        assert message.error() is None
-        values.append(message.value().decode())
-        if message.offset() + 1 >= end:
-            return values
+        return sorted(each.value().decode() for each in committed(self.cluster, self.topic))
 
 
 @pytest.fixture
@@ -175,11 +126,11 @@ def test_replayed_rows_that_differ_stop_the_sink_before_anything_is_written(benc
 
 
 def test_an_empty_batch_leaves_a_token_on_every_lane(bench: Bench) -> None:
-    sink = bench.sink(lanes=3)
+    sink = bench.sink(lanes=3, small_batch_bytes=0)
     sink(bench.rows(0).where("false"), 0)
     assert [report.lane for report in sink.last_reports] == [0, 1, 2]
     for lane in range(3):
-        entry = last_entry(sink._lanes._settings, lane_partition(lane))
+        entry = last_entry(sink._announcer.settings, lane_partition(lane))
         assert entry is not None
         assert (entry.batch, getattr(entry, "rows", None)) == (0, 0)
 
@@ -217,7 +168,7 @@ def test_a_driver_that_was_away_finds_out_what_its_successor_did(bench: Bench) -
     with pytest.raises(OwnershipError, match="the checkpoint was rolled back"):
         away(bench.rows(1), 1)
     assert bench.visible() == expected(0, 1, 2)
-    manifest = last_entry(away._lanes._settings, 0)
+    manifest = last_entry(away._announcer.settings, 0)
     assert isinstance(manifest, Manifest)
     assert json.loads(manifest.to_bytes())["lanes_ever"] == 4
 
@@ -263,7 +214,7 @@ def test_an_operator_skips_a_batch_and_the_next_one_is_written(
 def test_a_lane_that_outlasts_the_transaction_timeout_names_both_and_is_not_tried_for_ever(
     bench: Bench,
 ) -> None:
-    settings = bench.sink(lanes=1, timeout_ms=2_000)._lanes._settings
+    settings = bench.sink(lanes=1, timeout_ms=2_000)._announcer.settings
     ensure_ledger(settings, 1)
 
     def slowly() -> Iterator[pyarrow.RecordBatch]:

@@ -2,17 +2,14 @@
 
 import random
 import resource
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from committed import committed
 
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
-from onceproof.deadline import Deadline
 from onceproof.sink.errors import LaneError, RefusedError
 from onceproof.sink.producing.transaction import Record, open_transaction
 
@@ -29,13 +26,6 @@ SCHEMA = pyarrow.schema(
         ),
     ]
 )
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
-    folder: Path = tmp_path_factory.mktemp("producing")
-    with LocalCluster.start(directory=folder / "data", logs=folder, brokers=1) as started:
-        yield started
 
 
 @pytest.fixture
@@ -57,26 +47,10 @@ def configuration(cluster: LocalCluster, **changes: str) -> dict[str, str]:
 
 def visible(cluster: LocalCluster, topic: str) -> list[tuple[Any, ...]]:
     """Each partition's records in order, as a plain read_committed consumer sees them."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": cluster.bootstrap("judge"),
-            "group.id": "reader",
-            "isolation.level": "read_committed",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-        }
-    )
-    topics.wait_settled(cluster.client(), topic, Deadline(30))
-    seen = []
-    try:
-        for partition in range(PARTITIONS):
-            consumer.assign([TopicPartition(topic, partition, 0)])
-            while (message := consumer.poll(10.0)) is not None and message.error() is None:
-                seen.append((partition, message.key(), message.value(), message.headers()))
-            assert message is not None
-    finally:
-        consumer.close()
-    return seen
+    return [
+        (each.partition(), each.key(), each.value(), each.headers())
+        for each in committed(cluster, topic)
+    ]
 
 
 def random_rows(rng: random.Random, count: int, *, with_headers: bool) -> list[dict[str, Any]]:

@@ -1,16 +1,16 @@
 """Real streaming queries that die between lanes, and start again otherwise: exactly once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from committed import committed
+from confluent_kafka import Producer
 from pyspark.sql import DataFrame, SparkSession
 
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
-from onceproof.deadline import Deadline
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
 from onceproof.sink.driver_lanes import DriverLanes
 from onceproof.sink.errors import LaneError
@@ -19,24 +19,8 @@ from onceproof.sink.ledger.entries import Manifest
 from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.producing.transaction import Record
 from onceproof.sink.reports import LaneReport
-from onceproof.trial.spark import JudgeSpark
 
 RECORDS = 60
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
-    folder: Path = tmp_path_factory.mktemp("replays")
-    with LocalCluster.start(directory=folder / "data", logs=folder, brokers=1) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    folder: Path = tmp_path_factory.mktemp("spark")
-    started = JudgeSpark.start(folder, folder / "scratch")
-    yield started.session
-    started.stop()
 
 
 class Pipeline:
@@ -59,6 +43,8 @@ class Pipeline:
         producer.flush()
 
     def sink(self, lanes: int, **changes: Any) -> ExactlyOnceKafka:
+        """By lanes, though batches are small, unless said otherwise."""
+        changes = {"small_batch_bytes": 0, **changes}
         return exactly_once_kafka(
             sink_id=self.sink_id,
             topic=self.output,
@@ -92,25 +78,7 @@ class Pipeline:
         return None
 
     def visible(self, cluster: LocalCluster, *, in_order_of_key: bool = True) -> list[int]:
-        consumer = Consumer(
-            {
-                "bootstrap.servers": cluster.bootstrap("judge"),
-                "group.id": "reader",
-                "isolation.level": "read_committed",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-            }
-        )
-        topics.wait_settled(cluster.client(), self.output, Deadline(30))
-        seen = []
-        try:
-            for partition in range(2):
-                consumer.assign([TopicPartition(self.output, partition, 0)])
-                while (message := consumer.poll(10.0)) is not None and message.error() is None:
-                    seen.append((message.key(), int(message.value())))
-                assert message is not None
-        finally:
-            consumer.close()
+        seen = [(each.key(), int(each.value())) for each in committed(cluster, self.output)]
         for key in {key for key, _ in seen if in_order_of_key}:
             in_order = [value for each, value in seen if each == key]
             assert in_order == sorted(in_order), key
@@ -176,7 +144,7 @@ def test_a_batch_begun_with_8_lanes_is_taken_up_with_3_and_finished_with_8(  # n
         committed.append(len(line.visible(cluster)))
     assert RECORDS < committed[1] < committed[2] <= 2 * RECORDS
     finisher = line.sink(8)
-    manifest = last_entry(finisher._lanes._settings, 0)
+    manifest = last_entry(finisher._announcer.settings, 0)
     assert isinstance(manifest, Manifest)
     assert (manifest.cut, manifest.lanes) == (cut, partitions if cut == "partitions" else 8)
     assert line.run(finisher, transform) is None
@@ -199,7 +167,7 @@ def test_a_zombie_on_a_lane_that_is_not_used_any_more_cannot_commit(
 
 
 def lane_with_open_transaction(line: Pipeline, lane: int) -> OpenLane:
-    settings = line.sink(8)._lanes._settings
+    settings = line.sink(8)._announcer.settings
     opened = open_lane(settings, lane)
     opened.transaction.begin()
     opened.transaction.produce_record(Record(topic=line.output, key=b"k", value=b"-1"))

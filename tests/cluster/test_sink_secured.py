@@ -15,7 +15,6 @@ from onceproof.sink import SinkError, exactly_once_kafka, leader
 from onceproof.sink.client import translate
 from onceproof.sink.client.access import Need, least_access
 from onceproof.sink.client.connection import require_connection
-from onceproof.trial.spark import JudgeSpark
 
 ROWS = 20
 USER, PASSWORD = "writer", 'pa"ss\\word; '
@@ -46,14 +45,6 @@ def doorkeeper(cluster: LocalCluster) -> Doorkeeper:
     keeper = Doorkeeper(cluster.bootstrap("judge"))
     keeper.add_user(USER, PASSWORD)
     return keeper
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    folder: Path = tmp_path_factory.mktemp("spark")
-    started = JudgeSpark.start(folder, folder / "scratch")
-    yield started.session
-    started.stop()
 
 
 class Bench:

@@ -74,6 +74,7 @@ class Court:
                 "max_offsets_per_trigger=320",
                 f"records_awaited={RECORDS}",
                 f"lanes={mistake.lanes}",
+                "small_batch_bytes=0",
             ),
             runs_dir=self._folder / "runs",
         )

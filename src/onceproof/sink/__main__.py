@@ -74,6 +74,7 @@ def _settings(given: argparse.Namespace) -> Settings:
         takeover=False,
         adopt=False,
         small_lane_bytes=0,
+        small_batch_bytes=0,
         fast=True,
     )
 

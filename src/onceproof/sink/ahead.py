@@ -1,10 +1,11 @@
-"""Runs on the driver. Work in the background: beside Spark's tasks, or ahead of the next batch."""
+"""Runs on the driver. What the next batch will want, made while Spark is between two batches."""
 
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Generic, TypeVar
 
+from onceproof.sink.background import Background
 from onceproof.sink.budget import pause
 
 T = TypeVar("T")
@@ -12,30 +13,6 @@ T = TypeVar("T")
 AGE_S_MAX = 60.0
 # InitProducerId right after a commit is refused until the markers are written: not at once, then.
 START_AFTER_S = 0.03
-
-
-class Background(Generic[T]):
-    """One call in a thread of its own; `result` waits for it and hands on what it raised."""
-
-    def __init__(self, call: Callable[[], T]) -> None:
-        self._call = call
-        self._returned: list[T] = []
-        self._raised: Exception | None = None
-        # A daemon: an end of the program does not wait for a cluster that is gone.
-        self._thread = threading.Thread(target=self._run, daemon=True, name="onceproof-sink")
-        self._thread.start()
-
-    def result(self) -> T:
-        self._thread.join()
-        if self._raised is not None:
-            raise self._raised
-        return self._returned[0]
-
-    def _run(self) -> None:
-        try:
-            self._returned.append(self._call())
-        except Exception as error:  # noqa: BLE001  (handed on by `result`)
-            self._raised = error
 
 
 class _Unwanted(Exception):

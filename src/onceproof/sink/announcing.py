@@ -5,19 +5,21 @@ and the reading for the next batch are done ahead; whoever comes in between fenc
 announcement fails and everything is asked again.
 
 The manifest is committed beside Spark's tasks, which compute meanwhile: the driver waits for it
-before it writes a lane (`confirm`), and an executor reads it from the ledger before it does.
+before it writes a lane (`confirm`), and an executor reads it from the ledger before it does. A
+batch that is written whole is announced by the very transaction that writes it.
 """
 
+import uuid
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from onceproof.sink.ahead import Ahead, Background
+from onceproof.sink.ahead import Ahead
+from onceproof.sink.background import Background
 from onceproof.sink.client.connection import require_connection
-from onceproof.sink.cut import choose_cut
 from onceproof.sink.errors import SinkError
 from onceproof.sink.ledger.entries import (
     MANIFEST_KEY,
     MANIFEST_PARTITION,
+    Cut,
     Decision,
     Manifest,
     Ruling,
@@ -27,10 +29,9 @@ from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.ledger.topic import EAGER_BROKERS_MAX, ensure_ledger, warn_of_old_brokers
 from onceproof.sink.ownership import judge_ownership
 from onceproof.sink.producing.transaction import Record, Transaction, open_transaction
+from onceproof.sink.rows import LaneRows
 from onceproof.sink.settings import Settings
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from onceproof.sink.writing import write_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class TakenUp:
     settings: Settings
     manifest: Manifest
     is_replay: bool
-    decision: Decision | None  # an operator's, about this very batch
+    decision: Decision | None = None  # an operator's, about this very batch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +49,11 @@ class Lead:
     """The sink is ours: its driver's id fenced, and the last word of the ledger read after that."""
 
     transaction: Transaction
-    manifest: Manifest | None
-    decision: Decision | None
+    last: Manifest | None
+    decision: Decision | None  # an operator's, about the batch of `last`
+
+    def replays(self, query: str, batch_id: int) -> bool:
+        return self.last is not None and (self.last.query, self.last.batch) == (query, batch_id)
 
 
 class Announcer:
@@ -59,34 +63,65 @@ class Announcer:
         self._ahead: Ahead[Lead] | None = None
         self._announcement: Background[None] | None = None
 
-    def take_up(self, batch: "DataFrame", query: str, batch_id: int) -> TakenUp:
-        """Returns while the manifest is still being committed: see `confirm`."""
+    @property
+    def settings(self) -> Settings:
+        return self._settings
+
+    def lead(self, query: str, batch_id: int) -> Lead:
+        """The lead for this batch, which is ours to write or to replay."""
         if self._is_first:
             self._prepare_ledger()
         lead = self._take_lead()
-        if _is_of(lead.manifest, query, batch_id):
+        if lead.replays(query, batch_id):
             # Nothing will be announced, so nothing would tell us that we were fenced meanwhile.
             lead.transaction.close()
             lead = self._lead()
-        last = lead.manifest
-        judge_ownership(last, query, batch_id, self._settings)
-        is_replay = _is_of(last, query, batch_id)
-        manifest = last if last and is_replay else self._next(batch, last, query, batch_id)
-        self._fence_old_lanes(manifest)
-        self._announcement = Background(lambda: self._end(lead, None if is_replay else manifest))
+        judge_ownership(lead.last, query, batch_id, self._settings)
+        return lead
+
+    def take_up_again(self, lead: Lead) -> TakenUp:
+        """A batch that was announced before, by whomever: as its manifest has it."""
+        assert lead.last is not None
+        lead.transaction.close()
+        self._fence_old_lanes(lead.last)
+        self._make_ahead()
         return TakenUp(
-            settings=self._settings,
-            manifest=manifest,
-            is_replay=is_replay,
-            decision=lead.decision if is_replay else None,
+            settings=self._settings, manifest=lead.last, is_replay=True, decision=lead.decision
         )
+
+    def announce(self, lead: Lead, query: str, batch_id: int, cut: Cut, lanes: int) -> TakenUp:
+        """Returns while the manifest is still being committed: see `confirm`."""
+        manifest = self._manifest(lead, query, batch_id, cut, lanes)
+        self._fence_old_lanes(manifest)
+        self._announcement = Background(lambda: self._commit(lead, manifest))
+        return TakenUp(settings=self._settings, manifest=manifest, is_replay=False)
+
+    def write_whole(
+        self, lead: Lead, query: str, batch_id: int, rows: LaneRows
+    ) -> tuple[TakenUp, float, float]:
+        """All rows and the manifest at once, and the milliseconds of writing and committing."""
+        manifest = self._manifest(lead, query, batch_id, Cut.WHOLE, lanes=0)
+        self._fence_old_lanes(manifest)
+
+        def entry() -> Record:
+            return self._record(replace(manifest, rows=rows.digest.rows, digest=rows.digest.hex()))
+
+        try:
+            write_ms, commit_ms = write_rows(
+                lead.transaction, rows, entry, self._settings, f"batch {batch_id}"
+            )
+        finally:
+            lead.transaction.close()
+        self._make_ahead()
+        taken = TakenUp(settings=self._settings, manifest=manifest, is_replay=False)
+        return taken, write_ms, commit_ms
 
     def confirm(self) -> None:
         """Return when the manifest is committed; LaneError if that failed."""
         announcement, self._announcement = self._announcement, None
         if announcement is not None:
             announcement.result()
-            self._ahead = Ahead(self._lead, lambda unused: unused.transaction.close())
+            self._make_ahead()
 
     def let_go(self) -> None:
         ahead, self._ahead = self._ahead, None
@@ -112,19 +147,22 @@ class Announcer:
         if isinstance(last, Token):
             raise SinkError(f"ledger {settings.ledger_topic} has a token among its manifests")
         if isinstance(last, Ruling):
-            return Lead(
-                transaction=transaction,
-                manifest=last.manifest,
-                decision=Decision(last.decision),
-            )
-        return Lead(transaction=transaction, manifest=last, decision=None)
+            decision = Decision(last.decision)
+            return Lead(transaction=transaction, last=last.manifest, decision=decision)
+        return Lead(transaction=transaction, last=last, decision=None)
 
-    def _next(
-        self, batch: "DataFrame", last: Manifest | None, query: str, batch_id: int
-    ) -> Manifest:
-        cut, lanes = choose_cut(batch, self._settings.lanes)
-        ever = max(lanes, last.lanes_ever if last else 0)
-        return Manifest(query=query, batch=batch_id, lanes=lanes, lanes_ever=ever, cut=cut.value)
+    def _make_ahead(self) -> None:
+        self._ahead = Ahead(self._lead, lambda unused: unused.transaction.close())
+
+    def _manifest(self, lead: Lead, query: str, batch_id: int, cut: Cut, lanes: int) -> Manifest:
+        return Manifest(
+            query=query,
+            batch=batch_id,
+            lanes=lanes,
+            lanes_ever=max(lanes, lead.last.lanes_ever if lead.last else 0),
+            cut=cut.value,
+            announcement=uuid.uuid4().hex,
+        )
 
     def _fence_old_lanes(self, manifest: Manifest) -> None:
         """Once: no one of before may still write on a lane that this run does not use."""
@@ -135,27 +173,19 @@ class Announcer:
             open_transaction(self._settings.producer(lane_id), fast=self._settings.fast).close()
         self._is_first = False
 
-    def _end(self, lead: Lead, manifest: Manifest | None) -> None:
-        """Commit the manifest, if there is one to commit; this lead is used up."""
+    def _commit(self, lead: Lead, manifest: Manifest) -> None:
+        """This lead is used up."""
         try:
-            if manifest is not None:
-                _announce(lead.transaction, manifest, self._settings.ledger_topic)
+            lead.transaction.begin()
+            lead.transaction.produce_record(self._record(manifest))
+            lead.transaction.commit()
         finally:
             lead.transaction.close()
 
-
-def _announce(transaction: Transaction, manifest: Manifest, ledger_topic: str) -> None:
-    transaction.begin()
-    transaction.produce_record(
-        Record(
-            topic=ledger_topic,
+    def _record(self, manifest: Manifest) -> Record:
+        return Record(
+            topic=self._settings.ledger_topic,
             partition=MANIFEST_PARTITION,
             key=MANIFEST_KEY,
             value=manifest.to_bytes(),
         )
-    )
-    transaction.commit()
-
-
-def _is_of(manifest: Manifest | None, query: str, batch_id: int) -> bool:
-    return manifest is not None and (manifest.query, manifest.batch) == (query, batch_id)

@@ -9,15 +9,14 @@ fails. So a token that was read after our fence stays the last one until we comm
 """
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from onceproof.sink.budget import Budget, pause
 from onceproof.sink.errors import LaneError, RefusedError
 from onceproof.sink.ledger.entries import (
     MANIFEST_PARTITION,
     Entry,
+    Manifest,
     Ruling,
     Token,
     lane_key,
@@ -28,9 +27,7 @@ from onceproof.sink.producing.transaction import Record, Transaction, open_trans
 from onceproof.sink.reports import LaneReport, LaneState
 from onceproof.sink.rows import LaneRows
 from onceproof.sink.settings import Settings
-
-if TYPE_CHECKING:
-    import pyarrow
+from onceproof.sink.writing import write_rows
 
 MANIFEST_S_MAX = 30.0
 MANIFEST_PAUSE_S = 0.02
@@ -54,6 +51,7 @@ class Work:
     settings: Settings
     query: str
     batch: int
+    announcement: str = ""  # of the manifest that cut this batch so
     verify: bool = True  # False: an operator accepted what is committed, whatever it is
 
 
@@ -80,10 +78,25 @@ def wait_for_manifest(work: Work) -> None:
     while not budget.spent():
         entry = last_entry(work.settings, MANIFEST_PARTITION)
         manifest = entry.manifest if isinstance(entry, Ruling) else entry
-        if manifest is not None and (manifest.query, manifest.batch) == (work.query, work.batch):
+        if isinstance(manifest, Manifest) and is_ours(manifest, work):
             return
         pause(MANIFEST_PAUSE_S)
     raise LaneError(f"batch {work.batch}: its manifest is not in the ledger; the driver lost it")
+
+
+def is_ours(manifest: Manifest, work: Work) -> bool:
+    """LaneError if it says that another driver has taken this batch up, or a later one. Pure."""
+    if manifest.query == work.query:
+        if manifest.batch < work.batch:
+            return False
+        if manifest.batch == work.batch and manifest.announcement == work.announcement:
+            return True
+    elif work.settings.takeover:
+        return False
+    raise LaneError(
+        f"batch {work.batch}: another driver leads this sink now; the ledger has"
+        f" {manifest.to_bytes().decode()}"
+    )
 
 
 def carry_out(opened: OpenLane, work: Work, rows: LaneRows, partition: int) -> LaneReport:
@@ -108,6 +121,7 @@ def carry_out(opened: OpenLane, work: Work, rows: LaneRows, partition: int) -> L
         state=state.value,
         rows=rows.digest.rows,
         digest=rows.digest.hex(),
+        size=rows.size,
         detail=detail,
         fence_ms=opened.fence_ms,
         read_ms=opened.read_ms,
@@ -136,23 +150,12 @@ def agrees(entry: Entry | None, rows: LaneRows) -> bool:
 
 def _write(opened: OpenLane, work: Work, rows: LaneRows) -> tuple[float, float]:
     """Rows and token in one transaction; the milliseconds of writing and of committing."""
-    transaction, settings = opened.transaction, work.settings
-    began = time.monotonic()
-    try:
-        transaction.begin()
-        for batch in _in_time(rows, began, opened.lane, work):
-            transaction.produce_rows(batch, settings.topic)
-        transaction.produce_record(_token(opened.lane, work, rows))
-        written = time.monotonic()
-        transaction.commit()
-    except LaneError as error:
-        transaction.abandon()
-        _refuse_if_late(began, opened.lane, work, error)
-        raise
-    except BaseException:
-        transaction.abandon()
-        raise
-    return (written - began) * 1000, (time.monotonic() - written) * 1000
+    place = f"batch {work.batch}, lane {opened.lane}"
+
+    def token() -> Record:
+        return _token(opened.lane, work, rows)
+
+    return write_rows(opened.transaction, rows, token, work.settings, place)
 
 
 def _token(lane: int, work: Work, rows: LaneRows) -> Record:
@@ -169,25 +172,3 @@ def _token(lane: int, work: Work, rows: LaneRows) -> Record:
         key=lane_key(lane),
         value=token.to_bytes(),
     )
-
-
-def _in_time(
-    rows: LaneRows, began: float, lane: int, work: Work
-) -> "Iterator[pyarrow.RecordBatch]":
-    for batch in rows:
-        _refuse_if_late(began, lane, work, None)
-        yield batch
-
-
-def _refuse_if_late(began: float, lane: int, work: Work, cause: LaneError | None) -> None:
-    """A transaction that outlasts its timeout is aborted by the broker, in every replay again."""
-    used_ms = (time.monotonic() - began) * 1000
-    limit_ms = work.settings.transaction_timeout_ms
-    if used_ms < limit_ms:
-        return
-    raise RefusedError(
-        f"batch {work.batch}, lane {lane}: writing took {used_ms / 1000:.1f} s, but"
-        f" kafka.transaction.timeout.ms is {limit_ms} ({limit_ms / 1000:.1f} s), so the brokers"
-        " abort it; raise the timeout (up to the brokers' transaction.max.timeout.ms), make batches"
-        " smaller (maxOffsetsPerTrigger) or use more lanes"
-    ) from cause

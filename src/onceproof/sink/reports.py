@@ -18,7 +18,7 @@ class LaneState(StrEnum):
 
 # A task's answer; `partition` is its Spark partition.
 REPORT_SCHEMA = """
-    partition long, lane long, state string, rows long, digest string, detail string,
+    partition long, lane long, state string, rows long, digest string, size long, detail string,
     fence_ms double, read_ms double, write_ms double, commit_ms double, carried binary
 """
 
@@ -30,6 +30,7 @@ class LaneReport:
     state: str
     rows: int
     digest: str
+    size: int = 0  # bytes of its rows, as Arrow holds them
     detail: str = ""  # the ledger entry that decided, or why the brokers refused
     fence_ms: float = 0.0
     read_ms: float = 0.0

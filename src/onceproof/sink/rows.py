@@ -1,6 +1,6 @@
 """The rows of one lane, as Arrow batches; their digest is summed up while they are read."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from onceproof.sink.cut import HASH_COLUMNS, LANE_COLUMN
@@ -20,12 +20,23 @@ class LaneRows:
         self._held: list[pyarrow.RecordBatch] = []  # read and counted, not handed out yet
         self._lane = lane
         self.digest = RowsDigest()
+        self.size = 0  # bytes
 
     def __iter__(self) -> "Iterator[pyarrow.RecordBatch]":
         while self._held:
             yield self._held.pop(0)
         for batch in self._unread:
             yield self._counted(batch)
+
+    def hold_while(self, is_worth_it: Callable[[], bool], bytes_max: int) -> None:
+        """Read on, and keep what is read for later."""
+        held = 0
+        while held < bytes_max and is_worth_it():
+            batch = next(self._unread, None)
+            if batch is None:
+                return
+            self._held.append(self._counted(batch))
+            held += batch.nbytes
 
     def all_if_few(self, bytes_max: int) -> "list[pyarrow.RecordBatch] | None":
         """All rows, if they are so few; else None, and they can still be read from the first."""
@@ -46,6 +57,7 @@ class LaneRows:
         self._refuse_strangers(batch)
         first, second = (batch.column(name).to_numpy(zero_copy_only=False) for name in HASH_COLUMNS)
         self.digest.add(first, second)
+        self.size += batch.nbytes
         return batch
 
     def _refuse_strangers(self, batch: "pyarrow.RecordBatch") -> None:

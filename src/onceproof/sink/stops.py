@@ -1,6 +1,7 @@
 """The lines with which the sink stops: batch, lane, what it found, and the way out. Pure."""
 
 from onceproof.sink.announcing import TakenUp
+from onceproof.sink.digest import RowsDigest
 from onceproof.sink.errors import OwnershipError, RefusedError, ReplayError
 from onceproof.sink.ledger.entries import Cut, Token
 from onceproof.sink.reports import LaneReport, LaneState
@@ -40,6 +41,15 @@ def does_not_match(taken: TakenUp, token: Token, replayed: list[LaneReport]) -> 
     return ReplayError(
         f"{_place(taken, token.lane)}: the replayed rows are not those that were committed;"
         f" replayed {now}; committed {token.rows} rows with digest {token.digest}; {_WAY_OUT}"
+    )
+
+
+def whole_does_not_match(taken: TakenUp, replayed: RowsDigest) -> ReplayError:
+    of = taken.manifest
+    return ReplayError(
+        f"sink {taken.settings.sink_id}, batch {of.batch}: the replayed rows are not those that"
+        f" were committed; replayed {replayed.rows} rows with digest {replayed.hex()}; committed"
+        f" {of.rows} rows with digest {of.digest}; {_WAY_OUT}"
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from onceproof.sink.background import Background
 from onceproof.sink.errors import RefusedError
 from onceproof.sink.reports import LaneReport, LaneState
 from onceproof.sink.rows import LaneRows, packed
@@ -18,7 +19,9 @@ from onceproof.sink.rows import LaneRows, packed
 if TYPE_CHECKING:
     import pyarrow
 
-    from onceproof.sink.lane import Work
+    from onceproof.sink.lane import OpenLane, Work
+
+HELD_BYTES_MAX = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,15 +67,30 @@ def _write_or_carry(task: Task, partition: int, lane: int, rows: LaneRows) -> La
     few = rows.all_if_few(task.work.settings.small_lane_bytes)
     if few is not None:
         return _report(partition, lane, LaneState.CARRIED, rows, carried=packed(few))
-    from onceproof.sink.lane import carry_out, open_lane, wait_for_manifest
+    from onceproof.sink.lane import carry_out
+
+    opening = Background(lambda: _opened(task.work, lane))
+    try:
+        # Spark computes the first rows meanwhile.
+        rows.hold_while(opening.is_running, HELD_BYTES_MAX)
+    finally:
+        # Waited for even if the rows failed: left alone, it would fence the next attempt.
+        opened = opening.result()
+    if isinstance(opened, RefusedError):
+        rows.read_to_the_end()
+        return _report(partition, lane, LaneState.REFUSED, rows, detail=str(opened))
+    return carry_out(opened, task.work, rows, partition)
+
+
+def _opened(work: "Work", lane: int) -> "OpenLane | RefusedError":
+    from onceproof.sink.lane import open_lane, wait_for_manifest
 
     try:
-        opened = open_lane(task.work.settings, lane)
-        wait_for_manifest(task.work)
+        opened = open_lane(work.settings, lane)
+        wait_for_manifest(work)
     except RefusedError as refusal:
-        rows.read_to_the_end()
-        return _report(partition, lane, LaneState.REFUSED, rows, detail=str(refusal))
-    return carry_out(opened, task.work, rows, partition)
+        return refusal
+    return opened
 
 
 def missing_client() -> str | None:
@@ -104,6 +122,7 @@ def _report(
         state=state.value,
         rows=rows.digest.rows,
         digest=rows.digest.hex(),
+        size=rows.size,
         detail=detail,
         carried=carried,
     )

@@ -8,7 +8,13 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.suspects.suspect import PositionHome, Suspect
 
 _SPARK_JOB = (sys.executable, "-m", "onceproof.suspects.spark.job")
-_SPARK_SETTINGS = {"lanes": "2", "max_offsets_per_trigger": "auto", "parallelism": "2"}
+_SPARK_SETTINGS = {
+    "lanes": "2",
+    # A trial's batches are small; through lanes is the harder way to write them.
+    "small_batch_bytes": "0",
+    "max_offsets_per_trigger": "auto",
+    "parallelism": "2",
+}
 
 SUSPECTS: dict[str, Suspect] = {
     suspect.name: suspect

@@ -12,7 +12,7 @@ import choreography
 from choreography import Complete
 from pyspark.sql import DataFrame
 
-from onceproof.sink import leader
+from onceproof.sink import laned
 from onceproof.sink.lane import Work
 from onceproof.sink.ledger.entries import Cut, Token
 from onceproof.sink.replay import Contents, Match, match_lanes
@@ -46,5 +46,5 @@ if __name__ == "__main__":
     PIPELINES["copy"] = (copy_to_the_same_partition, "append")
     choreography.before_lanes_are_written(commit_a_lane_out_of_place)
     if not choreography.HONEST:
-        leader.match_lanes = by_index
+        laned.match_lanes = by_index
     choreography.run()

@@ -11,7 +11,7 @@ from itertools import count
 import choreography
 from pyspark.sql import DataFrame
 
-from onceproof.sink import leader
+from onceproof.sink import laned
 from onceproof.sink.ledger.entries import Cut, Token
 from onceproof.sink.replay import Contents, Match, match_lanes
 from onceproof.suspects.spark import job
@@ -35,5 +35,5 @@ if __name__ == "__main__":
     job._in_order = those_found
     choreography.before_lanes_are_written(lambda complete, reports, _: complete(reports))
     if not choreography.HONEST:
-        leader.match_lanes = believe
+        laned.match_lanes = believe
     choreography.run()

@@ -1,9 +1,11 @@
 """The pure decisions of the sink: what a lane may do, who owns the sink, what the ledger says."""
 
+from dataclasses import replace
+
 import pytest
 
-from onceproof.sink.errors import OwnershipError, SinkError
-from onceproof.sink.lane import Work, decide
+from onceproof.sink.errors import LaneError, OwnershipError, SinkError
+from onceproof.sink.lane import Work, decide, is_ours
 from onceproof.sink.ledger.entries import Cut, Decision, Manifest, Ruling, Token, read_entry
 from onceproof.sink.ownership import judge_ownership
 from onceproof.sink.replay import match_lanes
@@ -21,6 +23,7 @@ def settings(**changes: object) -> Settings:
         "takeover": False,
         "adopt": False,
         "small_lane_bytes": 0,
+        "small_batch_bytes": 0,
         "fast": True,
     }
     return make_settings(**{**given, **changes})
@@ -34,8 +37,8 @@ def token(batch: int, query: str = "q") -> Token:
     return Token(query=query, batch=batch, lane=0, rows=3, digest="00")
 
 
-def manifest(batch: int, query: str = "q") -> Manifest:
-    return Manifest(query=query, batch=batch, lanes=4, lanes_ever=4)
+def manifest(batch: int, query: str = "q", announcement: str = "") -> Manifest:
+    return Manifest(query=query, batch=batch, lanes=4, lanes_ever=4, announcement=announcement)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +60,32 @@ def test_a_lane_decides_by_its_last_token(entry: Token | None, expected: LaneSta
 def test_takeover_lets_a_lane_write_over_another_query_but_never_over_a_later_batch() -> None:
     assert decide(token(9, query="another"), work(takeover=True)) is None
     assert decide(token(8), work(takeover=True)) is LaneState.FOREIGN
+
+
+@pytest.mark.parametrize(
+    ("found", "ours"),
+    [
+        (manifest(6), False),  # the driver's is still being committed
+        (manifest(7, announcement="mine"), True),
+    ],
+)
+def test_a_task_waits_for_its_own_drivers_manifest(found: Manifest, *, ours: bool) -> None:
+    assert is_ours(found, replace(work(), announcement="mine")) is ours
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        manifest(7, announcement="of a successor, perhaps cut otherwise"),
+        manifest(8, announcement="mine"),
+        manifest(6, query="another"),
+    ],
+)
+def test_a_task_whose_driver_was_overtaken_before_it_announced_writes_nothing(
+    found: Manifest,
+) -> None:
+    with pytest.raises(LaneError, match="another driver leads this sink now"):
+        is_ours(found, replace(work(), announcement="mine"))
 
 
 @pytest.mark.parametrize(("last", "batch_id"), [(None, 0), (manifest(6), 7), (manifest(7), 7)])

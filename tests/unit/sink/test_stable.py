@@ -2,7 +2,8 @@
 
 import pytest
 
-from onceproof.sink.stable import first_wide_step, lineage
+from onceproof.sink.lineage import classes_in
+from onceproof.sink.stable import first_wide_step
 
 COPY = """(4) SQLExecutionRDD[9] at toRdd at X.java:0 []
  |  MapPartitionsRDD[8] at toRdd at X.java:0 []
@@ -19,7 +20,7 @@ FILES = COPY.replace("DataSourceRDD", "FileScanRDD")
 
 
 def test_a_lineage_is_read_from_the_last_step_to_the_first() -> None:
-    assert lineage(COPY) == ["SQLExecutionRDD", "MapPartitionsRDD", "DataSourceRDD"]
+    assert classes_in(COPY) == ["SQLExecutionRDD", "MapPartitionsRDD", "DataSourceRDD"]
 
 
 @pytest.mark.parametrize(
@@ -36,4 +37,4 @@ def test_a_lineage_is_read_from_the_last_step_to_the_first() -> None:
 def test_only_narrow_steps_may_lie_above_what_keeps_rows_together(
     text: str, end: str | None
 ) -> None:
-    assert first_wide_step(lineage(text)) == end
+    assert first_wide_step(classes_in(text)) == end

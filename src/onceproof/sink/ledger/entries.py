@@ -1,6 +1,7 @@
 """What stands in the ledger.
 
-Manifest   how batch b is cut into lanes; committed before any lane of it writes
+Manifest   how batch b is cut into lanes; committed before any lane of it writes. A batch that is
+           written whole has no lanes: its rows and its manifest are one transaction
 Token      a lane of batch b is committed; in the same transaction as the lane's rows
 Ruling     what an operator decided about a batch that could not be replayed
 """
@@ -15,10 +16,11 @@ MANIFEST_KEY = b"manifest"
 
 
 class Cut(StrEnum):
-    """What makes a lane. Either way the same rows make the same lanes in a replay."""
+    """What makes a lane. In each way the same rows make the same lanes in a replay."""
 
     KEYS = "keys"  # a stable hash of the key
     PARTITIONS = "partitions"  # the batch's own partitions, told apart by their contents
+    WHOLE = "whole"  # no lanes: the driver writes all rows along with the manifest
 
 
 class Decision(StrEnum):
@@ -46,6 +48,11 @@ class Manifest:
     lanes: int
     lanes_ever: int  # the most lanes this sink has used: those beyond `lanes` must stay fenced
     cut: str = Cut.KEYS.value
+    # One announcement's own name: a task of a driver whose manifest was never committed must not
+    # take its successor's manifest of the same batch, which may be cut otherwise, for its own.
+    announcement: str = ""
+    rows: int | None = None  # these two of a whole batch only
+    digest: str | None = None
     version: int = FORMAT_VERSION
 
     def to_bytes(self) -> bytes:

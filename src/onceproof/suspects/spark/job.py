@@ -119,6 +119,7 @@ def _with_our_sink(writer: "DataStreamWriter", settings: dict[str, str]) -> "Dat
         sink_id=os.environ["ONCEPROOF_APP_ID"],
         topic=os.environ["ONCEPROOF_OUTPUT_TOPIC"],
         lanes=int(settings["lanes"]),
+        small_batch_bytes=int(settings["small_batch_bytes"]),
         options={
             "kafka.bootstrap.servers": os.environ["ONCEPROOF_BOOTSTRAP_SERVERS"],
             "kafka.transaction.timeout.ms": timeout,

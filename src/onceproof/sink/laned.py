@@ -1,0 +1,124 @@
+"""Runs on the driver. A batch in lanes: Spark's tasks write them, each in its own transaction.
+
+new      all lanes write, once the manifest is committed
+replay   first all lanes are fenced and their tokens read; if some are committed, the replayed rows
+         must be theirs; only then do the missing lanes write
+"""
+
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from onceproof.sink.announcing import Announcer, TakenUp
+from onceproof.sink.cut import cut_batch
+from onceproof.sink.driver_lanes import DriverLanes
+from onceproof.sink.execution import run_tasks
+from onceproof.sink.lane import Work, decide
+from onceproof.sink.ledger.entries import Cut, Decision, Token
+from onceproof.sink.ledger.topic import ensure_ledger
+from onceproof.sink.replay import match_lanes
+from onceproof.sink.reports import LaneReport, LaneState, empty_lane
+from onceproof.sink.stops import does_not_match, foreign, refuse, too_many_partitions
+from onceproof.sink.task import Task
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class LanedBatches:
+    def __init__(self, announcer: Announcer) -> None:
+        self._announcer = announcer
+        self._lanes = DriverLanes(announcer.settings)
+        self.tasks_ms = self.driver_lanes_ms = 0.0  # of the last batch
+
+    def let_go(self) -> None:
+        self._lanes.let_go()
+
+    def write(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
+        self._begin(taken)
+        return self._pass(batch, taken, {lane: lane for lane in range(taken.manifest.lanes)})
+
+    def replay(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
+        """Fence all lanes, read all tokens, compare, and only then write what is missing."""
+        self._begin(taken)
+        manifest = taken.manifest
+        ensure_ledger(taken.settings, manifest.lanes)
+        committed = self._committed(taken)
+        if not committed and taken.decision is not Decision.SKIP:
+            return self._pass(batch, taken, {lane: lane for lane in range(manifest.lanes)})
+        kept = batch.persist()  # evaluated twice: once to compare, once to write
+        try:
+            measured = self._measure(kept, taken)
+            if taken.decision is Decision.SKIP:
+                return measured
+            contents = {n: (r.rows, r.digest) for n, r in enumerate(measured)}
+            match = match_lanes(Cut(manifest.cut), manifest.lanes, committed, contents)
+            if match.unmatched and taken.decision is None:
+                raise does_not_match(taken, match.unmatched[0], measured)
+            done = [r for r in measured if r.partition not in match.lane_of]
+            already = [replace(r, state=LaneState.ALREADY.value) for r in done]
+            return already + (self._pass(kept, taken, match.lane_of) if match.lane_of else [])
+        finally:
+            kept.unpersist()
+
+    def _begin(self, taken: TakenUp) -> None:
+        self.tasks_ms = self.driver_lanes_ms = 0.0
+        self._lanes.use(taken.settings)
+
+    def _committed(self, taken: TakenUp) -> dict[int, Token]:
+        """Each lane fenced, then its token read; those of this batch."""
+        work = _work(taken)
+        found = {}
+        for lane, entry in self._lanes.fence_all(taken.manifest.lanes).items():
+            state = decide(entry, work)
+            if state is LaneState.FOREIGN:
+                raise foreign(taken, lane, "" if entry is None else entry.to_bytes().decode())
+            if state is LaneState.ALREADY and isinstance(entry, Token):
+                found[lane] = entry
+        return found
+
+    def _measure(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
+        reports = self._run(batch, taken, Task(work=_work(taken), lane_of={}, write=False))
+        return _with_empty_ones(reports, range(taken.manifest.lanes))
+
+    def _pass(
+        self, batch: "DataFrame", taken: TakenUp, lane_of: dict[int, int]
+    ) -> list[LaneReport]:
+        """One pass over all partitions that writes the lanes of `lane_of`."""
+        work = _work(taken)
+        reports = self._run(batch, taken, Task(work=work, lane_of=lane_of, write=True))
+        self._announcer.confirm()  # no lane is written before its manifest is committed
+        asked = [report for report in reports if report.partition in lane_of]
+        began = time.monotonic()
+        done = self._lanes.complete(_with_empty_ones(asked, lane_of), lane_of, work)
+        self.driver_lanes_ms += (time.monotonic() - began) * 1000
+        for report in done:
+            refuse(report, taken)
+        return done
+
+    def _run(self, batch: "DataFrame", taken: TakenUp, task: Task) -> list[LaneReport]:
+        manifest, began = taken.manifest, time.monotonic()
+        rows = cut_batch(batch, Cut(manifest.cut), manifest.lanes, taken.settings.topic)
+        reports = run_tasks(rows, task)
+        self.tasks_ms += (time.monotonic() - began) * 1000
+        strays = sorted({r.partition for r in reports} - set(range(manifest.lanes)))
+        if strays:
+            raise too_many_partitions(taken, strays[-1])
+        return reports
+
+
+def _work(taken: TakenUp) -> Work:
+    return Work(
+        settings=taken.settings,
+        query=taken.manifest.query,
+        batch=taken.manifest.batch,
+        announcement=taken.manifest.announcement,
+        verify=taken.decision is None,
+    )
+
+
+def _with_empty_ones(reports: list[LaneReport], partitions: Iterable[int]) -> list[LaneReport]:
+    """Spark runs no Python function on an empty partition: a silent one has no rows."""
+    told = {report.partition: report for report in reports}
+    return [told.get(n) or empty_lane(n) for n in partitions]

@@ -1,0 +1,61 @@
+"""Rows and the ledger entry that stands for them, in one transaction. On executors or driver."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from onceproof.sink.errors import LaneError, RefusedError
+from onceproof.sink.producing.transaction import Record, Transaction
+from onceproof.sink.rows import LaneRows
+from onceproof.sink.settings import Settings
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+def write_rows(
+    transaction: Transaction,
+    rows: LaneRows,
+    entry: Callable[[], Record],  # asked for when all rows are read
+    settings: Settings,
+    place: str,
+) -> tuple[float, float]:
+    """The milliseconds of writing and of committing."""
+    began = time.monotonic()
+    try:
+        transaction.begin()
+        for batch in _in_time(rows, began, settings, place):
+            transaction.produce_rows(batch, settings.topic)
+        transaction.produce_record(entry())
+        written = time.monotonic()
+        transaction.commit()
+    except LaneError as error:
+        transaction.abandon()
+        _refuse_if_late(began, settings, place, error)
+        raise
+    except BaseException:
+        transaction.abandon()
+        raise
+    return (written - began) * 1000, (time.monotonic() - written) * 1000
+
+
+def _in_time(
+    rows: LaneRows, began: float, settings: Settings, place: str
+) -> "Iterator[pyarrow.RecordBatch]":
+    for batch in rows:
+        _refuse_if_late(began, settings, place, None)
+        yield batch
+
+
+def _refuse_if_late(began: float, settings: Settings, place: str, cause: LaneError | None) -> None:
+    """A transaction that outlasts its timeout is aborted by the broker, in every replay again."""
+    used_ms = (time.monotonic() - began) * 1000
+    limit_ms = settings.transaction_timeout_ms
+    if used_ms < limit_ms:
+        return
+    raise RefusedError(
+        f"{place}: writing took {used_ms / 1000:.1f} s, but"
+        f" kafka.transaction.timeout.ms is {limit_ms} ({limit_ms / 1000:.1f} s), so the brokers"
+        " abort it; raise the timeout (up to the brokers' transaction.max.timeout.ms), make batches"
+        " smaller (maxOffsetsPerTrigger) or use more lanes"
+    ) from cause

@@ -1,0 +1,194 @@
+"""Small batches, written whole by the driver: one transaction, and still exactly once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from committed import committed
+from confluent_kafka import Producer
+from pyspark.sql import DataFrame, SparkSession
+
+from onceproof.cluster import topics
+from onceproof.cluster.local import LocalCluster
+from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
+from onceproof.sink.announcing import Announcer
+from onceproof.sink.errors import LaneError
+from onceproof.sink.ledger.entries import Cut, Manifest
+from onceproof.sink.ledger.reader import last_entry
+
+RECORDS = 60
+RUN_S_MAX = 120
+
+
+class Death(Exception):
+    pass
+
+
+class Pipeline:
+    """A topic's count by key written to another, by a query that can be started again."""
+
+    def __init__(self, cluster: LocalCluster, spark: SparkSession, folder: Path) -> None:
+        self.cluster, self.spark, self.checkpoint = cluster, spark, folder / "checkpoint"
+        self.name = f"whole{abs(hash(str(folder)))}"
+        for topic in (f"{self.name}-in", self.name):
+            topics.create_topic(cluster.client(), topic, partitions=2)
+        self.shape = "concat(count, '') AS value"
+        self.reports: list[tuple[str, bool, int]] = []
+
+    def feed(self, records: int = RECORDS) -> None:
+        producer = Producer({"bootstrap.servers": self.cluster.bootstrap("suspects")})
+        for number in range(records):
+            producer.produce(f"{self.name}-in", key=f"k{number % 20}", value=b"x" * 50)
+        producer.flush()
+
+    def sink(self, **changes: int) -> ExactlyOnceKafka:
+        return exactly_once_kafka(
+            sink_id=self.name,
+            topic=self.name,
+            options={"kafka.bootstrap.servers": self.cluster.bootstrap("suspects")},
+            on_batch=lambda done: self.reports.append((done.cut, done.is_replay, done.rows)),
+            **changes,
+        )
+
+    def run(self, sink: ExactlyOnceKafka) -> None:
+        source = self.spark.readStream.format("kafka").options(
+            **{"kafka.bootstrap.servers": self.cluster.bootstrap("suspects")},
+            subscribe=f"{self.name}-in",
+            startingOffsets="earliest",
+        )
+        counts: DataFrame = source.load().groupBy("key").count()
+        query = (
+            counts.selectExpr("key", self.shape)
+            .writeStream.outputMode("update")
+            .foreachBatch(sink)
+            .option("checkpointLocation", str(self.checkpoint))
+            .trigger(availableNow=True)
+            .start()
+        )
+        assert query.awaitTermination(RUN_S_MAX)
+
+    def counts(self) -> dict[bytes, list[int]]:
+        """All that were written for each key, in order."""
+        found: dict[bytes, list[int]] = {}
+        for each in committed(self.cluster, self.name):
+            found.setdefault(each.key(), []).append(int(each.value()))
+        return found
+
+
+@pytest.fixture
+def line(cluster: LocalCluster, spark: SparkSession, tmp_path: Path) -> Iterator[Pipeline]:
+    return Pipeline(cluster, spark, tmp_path)
+
+
+def each_key(*counts: int) -> dict[bytes, list[int]]:
+    return {f"k{key}".encode(): list(counts) for key in range(20)}
+
+
+def test_small_batches_are_written_whole_and_large_ones_by_lanes_in_one_and_the_same_query(
+    line: Pipeline,
+) -> None:
+    line.feed()
+    line.run(line.sink())
+    line.feed(4_000)  # taken for four megabytes
+    line.run(line.sink())
+    line.feed()
+    line.run(line.sink())
+    assert line.reports == [("whole", False, 20), ("partitions", False, 20), ("whole", False, 20)]
+    assert line.counts() == each_key(3, 203, 206)
+
+
+def test_a_batch_that_was_committed_before_the_driver_died_is_not_written_again(
+    line: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line.feed()
+    with monkeypatch.context() as death:
+        real = Announcer.write_whole
+
+        def die_after(*given: object) -> None:
+            real(*given)  # type: ignore[arg-type]
+            raise Death("after the commit")
+
+        death.setattr(Announcer, "write_whole", die_after)
+        with pytest.raises(Exception, match="after the commit"):
+            line.run(line.sink())
+    line.run(line.sink())
+    line.feed()
+    line.run(line.sink())
+    assert line.reports == [("whole", True, 20), ("whole", False, 20)]
+    assert line.counts() == each_key(3, 6)
+
+
+def test_a_replay_that_differs_stops(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    line.feed()
+    with monkeypatch.context() as death:
+        real = Announcer.write_whole
+
+        def die_after(*given: object) -> None:
+            real(*given)  # type: ignore[arg-type]
+            raise Death("after the commit")
+
+        death.setattr(Announcer, "write_whole", die_after)
+        with pytest.raises(Exception, match="after the commit"):
+            line.run(line.sink())
+    line.shape = "concat(count + 1, '') AS value"
+    with pytest.raises(Exception, match=r"batch 0: the replayed rows are not those.*`accept`"):
+        line.run(line.sink())
+    assert line.counts() == each_key(3)
+
+
+def test_a_zombie_that_collected_its_rows_cannot_commit_them_after_its_successor(
+    line: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The successor does all its work between the zombie's rows and the zombie's transaction."""
+    line.feed()
+    zombie, successor = line.sink(), line.sink()
+    real = Announcer.write_whole
+    told: list[str] = []
+
+    def successor_first(announcer: Announcer, *given: object) -> None:
+        if announcer is zombie._announcer and not told:
+            told.append("successor ran")
+            # Its own checkpoint knows nothing of the zombie's batch yet: the same batch again.
+            lead = successor._announcer.lead(*given[1:3])  # type: ignore[arg-type]
+            rows = successor._whole.collect(line.spark.sql("SELECT 'k0' AS key, '3' AS value"))
+            real(successor._announcer, lead, *given[1:3], rows)  # type: ignore[arg-type]
+        return real(announcer, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Announcer, "write_whole", successor_first)
+    with pytest.raises(Exception, match="the replayed rows are not those that were committed"):
+        line.run(zombie)
+    assert told == ["successor ran"]
+    assert line.counts() == {b"k0": [3]}
+
+
+def test_a_record_that_brokers_refuse_is_told_once_and_leaves_nothing(line: Pipeline) -> None:
+    line.feed()
+    line.shape = "repeat('x', 2000000) AS value"
+    with pytest.raises(Exception, match=r"batch 0: .*kafka.max.request.size"):
+        line.run(line.sink())
+    assert committed(line.cluster, line.name) == []
+
+
+def test_more_than_the_driver_may_collect_goes_by_lanes(
+    line: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line.feed()
+    line.shape = "repeat('x', 100000) AS value"
+    line.spark.conf.set("spark.sql.shuffle.partitions", "2")
+    sink = line.sink()
+
+    def as_spark_does(_: object) -> None:
+        raise LaneError("bigger than spark.driver.maxResultSize")
+
+    monkeypatch.setattr(sink._whole, "collect", as_spark_does)
+    line.run(sink)
+    assert line.reports == [("partitions", False, 20)]
+    assert len(committed(line.cluster, line.name)) == 20
+
+
+def test_the_manifest_of_a_whole_batch_tells_its_rows(line: Pipeline) -> None:
+    line.feed()
+    line.run(line.sink())
+    manifest = last_entry(line.sink()._announcer.settings, 0)
+    assert isinstance(manifest, Manifest)
+    assert (manifest.cut, manifest.lanes, manifest.rows) == (Cut.WHOLE, 0, 20)
