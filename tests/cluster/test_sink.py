@@ -45,6 +45,7 @@ class Bench:
             options={
                 "kafka.bootstrap.servers": self.cluster.bootstrap("suspects"),
                 "kafka.transaction.timeout.ms": str(timeout_ms),
+                "kafka.topic.metadata.propagation.max.ms": "1000",
             },
             **changes,
         )
@@ -241,6 +242,18 @@ def test_rows_that_the_brokers_refuse_stop_the_sink_once_and_leave_nothing(bench
         with pytest.raises(RefusedError, match=r"batch 0, lane \d: .*kafka.max.request.size"):
             bench.sink(small_lane_bytes=small_lane_bytes)(large, 0)
     assert bench.visible() == []
+
+
+@pytest.mark.parametrize("small_batch_bytes", [0, 2**20], ids=["lanes", "whole"])
+def test_a_topic_that_is_deleted_while_the_query_runs_stops_it_by_name(
+    bench: Bench, small_batch_bytes: int
+) -> None:
+    sink = bench.sink(small_batch_bytes=small_batch_bytes)
+    for batch in range(2):
+        sink(bench.rows(batch), batch)
+    topics.delete_topic(bench.cluster.client(), bench.topic)
+    with pytest.raises(RefusedError, match=rf"batch 2.*{bench.topic}"):
+        sink(bench.rows(2), 2)
 
 
 def test_the_plain_path_writes_the_same(bench: Bench) -> None:

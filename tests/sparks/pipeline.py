@@ -1,6 +1,7 @@
 """A user's program, with nothing but PySpark and the sink: it runs on every Spark we try.
 
     input topic ──▶ fold: count and max of each key, update mode ──▶ sink ──▶ <output>-fold
+                ├─▶ state: the same of onceproof's own records   ──▶ sink ──▶ <output>-state
                 └─▶ copy: the records as they are, append mode   ──▶ sink ──▶ <output>-copy
 
 For each batch that the sink has written it prints a JSON line. SIGTERM ends it in order.
@@ -56,6 +57,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--pipelines", default="fold,copy")
     parser.add_argument("--lanes", type=int, default=4)
     parser.add_argument("--small-lane-bytes", type=int, default=64 * 1024)
+    parser.add_argument("--small-batch-bytes", type=int, default=0)
     parser.add_argument("--batch-size", type=int, required=True, help="records of a micro-batch")
     parser.add_argument("--trigger", choices=["available-now", "micro-batches"], required=True)
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
@@ -85,7 +87,7 @@ def start(session: SparkSession, wanted: argparse.Namespace, name: str) -> Strea
         .option("startingOffsets", "earliest")
         .option("maxOffsetsPerTrigger", str(wanted.batch_size))
         .load()
-        .select("key", "value")
+        .select("key", "value", "offset")
     )
     if wanted.slow_s:
         source = source.mapInPandas(slow_first_attempt(wanted.slow_s), source.schema)
@@ -113,6 +115,7 @@ def told(wanted: argparse.Namespace, name: str) -> Callable[[DataFrame, int], No
         lanes=wanted.lanes,
         options={"kafka.bootstrap.servers": wanted.bootstrap},
         small_lane_bytes=wanted.small_lane_bytes,
+        small_batch_bytes=wanted.small_batch_bytes,
     )
 
     def write(batch: DataFrame, batch_id: int) -> None:
@@ -123,6 +126,7 @@ def told(wanted: argparse.Namespace, name: str) -> Callable[[DataFrame, int], No
             pipeline=name,
             batch=batch_id,
             rows=sum(report.rows for report in sink.last_reports),
+            cut=sink.last_batch.cut if sink.last_batch else None,
             states=sorted({str(report.state) for report in sink.last_reports}),
             seconds=round(time.monotonic() - started, 2),
         )
@@ -138,8 +142,23 @@ def fold(source: DataFrame) -> DataFrame:
     return folded.select("key", F.to_json(F.struct("count", "max")).alias("value"))
 
 
+def state(source: DataFrame) -> DataFrame:
+    """What onceproof's workload `fold` asks for."""
+    record = F.from_json(F.col("value").cast("string"), "id string, seq long, value long")
+    folded = (
+        source.select(F.col("key").cast("string"), record.alias("record"), "offset")
+        .groupBy("key")
+        .agg(
+            F.count(F.lit(1)).alias("count"),
+            F.max("record.value").alias("max"),
+            F.max_by("record.id", "offset").alias("id"),
+        )
+    )
+    return folded.select("key", F.to_json(F.struct("key", "count", "max", "id")).alias("value"))
+
+
 def copy(source: DataFrame) -> DataFrame:
-    return source
+    return source.select("key", "value")
 
 
 def slow_first_attempt(
@@ -161,7 +180,7 @@ def say(event: str, **facts: object) -> None:
 
 
 # name → (transformation, output mode)
-PIPELINES = {"fold": (fold, "update"), "copy": (copy, "append")}
+PIPELINES = {"fold": (fold, "update"), "state": (state, "update"), "copy": (copy, "append")}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -14,6 +14,8 @@ pytestmark = [pytest.mark.jury, pytest.mark.timeout(900)]
 BATCHES = 15
 BATCH_SIZE = 8_000
 BATCHES_BEFORE_THE_KILL = 3
+# A batch of the fold is small enough to be written whole, one of the copy is not.
+WHOLE_FOLDS = {"--small-batch-bytes": "200000"}
 
 
 @pytest.mark.parametrize("version", ["3.5", "4.0", "own"])
@@ -26,7 +28,7 @@ def test_a_driver_killed_between_the_commits_of_a_batch_goes_on_and_all_comes_ou
         name, cluster=cluster, spark=spark, folder=tmp_path, master="local[2,4]"
     ) as program:
         given = program.given(records=BATCHES * BATCH_SIZE, keys=500)
-        first = program.start("micro-batches", batch_size=BATCH_SIZE)
+        first = program.start("micro-batches", batch_size=BATCH_SIZE, options=WHOLE_FOLDS)
         program.wait_for_batches(BATCHES_BEFORE_THE_KILL)
         held = hold_while_writing(
             lambda: python_workers([first]), cluster.client(), program.outputs()
@@ -35,9 +37,10 @@ def test_a_driver_killed_between_the_commits_of_a_batch_goes_on_and_all_comes_ou
         # Tasks run first in, first out: by then all other lanes of this batch have committed.
         program.wait_for_batches(min(len(program.batches("fold")) + 2, BATCHES), of=["fold"])
         first.kill()
-        second = program.start("available-now", batch_size=BATCH_SIZE)
+        second = program.start("available-now", batch_size=BATCH_SIZE, options=WHOLE_FOLDS)
         program.wait_for_end()
 
         assert told(second)[0]["spark"] == spark.version
         program.require_exactly_once(given)
+        assert program.batches("fold")[-1]["cut"] == "whole"
         assert program.batches("copy")[0]["states"] == ["already", "committed"]
