@@ -2,8 +2,8 @@
 
     a steady feed ──▶ copy, state ──▶ sink ──▶ two topics ──▶ three judges
 
-Sixteen lives of a driver. In each, executors and Python workers are killed, every second time when a
-transaction is seen open, each kill only after both pipelines have written a batch since the last
+Sixteen lives of a driver. In each, executors and Python workers are killed, every second time with
+a transaction seen open, each kill only after both pipelines have written a batch since the last
 one; then the driver is killed. Lives differ: number of lanes, and whether small batches go whole.
 """
 
