@@ -63,7 +63,8 @@ class RuleBook:
         return True
 
     def rule_on(self, seen: Seen, now: float) -> Ruling:
-        undecoded, proposed = [], []
+        undecoded: list[str] = []
+        proposed: list[tuple[str, Verdict]] = []
         for rule in list(self._rules.values()):
             fit = rule.match.fits(seen)
             if fit is Fit.UNKNOWN:

@@ -20,6 +20,7 @@ class Hold:
     """Kept until released by name. It outlives its client: released, it goes to the broker."""
 
     by: str
+    cut_client: bool = False  # its client is disconnected at once, and will try again elsewhere
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from onceproof.wire.rules.rule import Moment
 @dataclass(frozen=True, kw_only=True)
 class Hold:
     name: str
+    cut_client: bool = False  # a request only: the client believes that it was lost
 
     def act(self, _seen: Seen, _moment: Moment) -> verdict.Verdict:
-        return verdict.Hold(by=self.name)
+        return verdict.Hold(by=self.name, cut_client=self.cut_client)

@@ -1,0 +1,164 @@
+"""The proxy as seen by a trial: started, told its rules, listened to.
+
+with Wire.start(record=…, log=…, seed=1) as wire:
+    cluster = LocalCluster.start(…, advertise=wire.advertise)
+    wire.add({"name": "end", "rule": "hold", "match": {"api": "EndTxn", "occurrence": 3}})
+    frame = wire.await_applied("end", Deadline(60))
+    instance.kill()
+    wire.release("end")
+"""
+
+import itertools
+import json
+import socket
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from onceproof.deadline import Deadline
+from onceproof.errors import OnceproofError, UsageError
+from onceproof.process import Child, spawn
+from onceproof.wire.ports import FreePorts
+
+HOST = "127.0.0.1"
+START_S_MAX = 30.0
+ANSWER_S_MAX = 30.0
+EVENTS_MAX = 100_000
+
+
+class WireError(OnceproofError):
+    """The proxy did not do what it was told, or is gone."""
+
+
+class Wire:
+    """Safe for several threads."""
+
+    def __init__(self, child: Child, control: socket.socket, ports: FreePorts) -> None:
+        self._child = child
+        self._control = control
+        self._ports = ports
+        self._numbers = itertools.count(1)
+        self._news = threading.Condition()
+        self._answers: dict[int, dict[str, Any]] = {}
+        self._events: list[dict[str, Any]] = []
+        self._is_gone = False
+        threading.Thread(target=self._listen, daemon=True, name="onceproof-wire").start()
+
+    @staticmethod
+    def start(*, record: Path, log: Path, seed: int, take_ports: FreePorts) -> "Wire":
+        """`take_ports` gives ports that nobody else will take meanwhile."""
+        with socket.create_server((HOST, 0)) as server:
+            server.settimeout(START_S_MAX)
+            order = {"control": server.getsockname()[1], "record": str(record), "seed": seed}
+            child = spawn(
+                "wire proxy",
+                [sys.executable, "-m", "onceproof.wire.proxy", json.dumps(order)],
+                log=log,
+            )
+            try:
+                control, _ = server.accept()
+            except TimeoutError as error:
+                child.kill()
+                raise WireError(f"the proxy did not start; {child.log_tail(5)}") from error
+        return Wire(child, control, take_ports)
+
+    def __enter__(self) -> "Wire":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """What was recorded is on disk after this."""
+        self._is_gone = True
+        self._control.close()
+        self._child.stop(Deadline(ANSWER_S_MAX))
+
+    def advertise(self, broker: int, listener: str, bound: str) -> str:
+        """For LocalCluster.start: a listener of ours that leads there."""
+        host, _, target = bound.rpartition(":")
+        (port,) = self._ports(1)
+        route = {"listener": listener.lower(), "broker": broker, "host": host, "port": int(target)}
+        self._ask({"do": "listen", "port": port, "to": route})
+        return f"{HOST}:{port}"
+
+    def know(self, instance: int, pid: int) -> None:
+        """From now on connections of this process and its children are that instance's."""
+        self._ask({"do": "instance", "number": instance, "pid": pid})
+
+    def add(self, rule: Mapping[str, Any]) -> None:
+        self._ask({"do": "add", "rule": dict(rule)})
+
+    def remove(self, name: str) -> dict[str, int]:
+        """What it held is released. How often it fitted, was applied, could not be told."""
+        return self._ask({"do": "remove", "name": name})
+
+    def release(self, name: str, *, forward: bool = True) -> int:
+        return int(self._ask({"do": "release", "name": name, "forward": forward})["released"])
+
+    def counts(self, name: str) -> dict[str, int]:
+        return self._ask({"do": "counts", "name": name})
+
+    def flush(self) -> dict[str, int]:
+        """What has been seen so far is on disk."""
+        return self._ask({"do": "flush"})
+
+    def events(self) -> list[dict[str, Any]]:
+        with self._news:
+            return list(self._events)
+
+    def await_applied(self, rule: str, deadline: Deadline) -> dict[str, Any] | None:
+        """The first frame that the rule was applied to; None if there was none in time."""
+        found: dict[str, Any] | None = self._await(
+            lambda: next(
+                (
+                    event["frame"]
+                    for event in self._events
+                    if event["event"] == "applied" and rule in event["rules"]
+                ),
+                None,
+            ),
+            deadline,
+        )
+        return found
+
+    def _ask(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        number = next(self._numbers)
+        try:
+            self._control.sendall(json.dumps({**command, "id": number}).encode() + b"\n")
+        except OSError as error:
+            raise WireError(f"the proxy is gone; {self._child.log_tail(5)}") from error
+        answer = self._await(lambda: self._answers.pop(number, None), Deadline(ANSWER_S_MAX))
+        if answer is None:
+            raise WireError(f"no answer to {command}; {self._child.log_tail(5)}")
+        if "error" in answer:
+            raise UsageError(answer["error"])
+        return {name: value for name, value in answer.items() if name not in ("event", "id")}
+
+    def _await(self, ask: Callable[[], Any], deadline: Deadline) -> Any:
+        with self._news:
+            while (found := ask()) is None and not self._is_gone:
+                if not self._news.wait(deadline.remaining_s()):
+                    return ask()
+            return found
+
+    def _listen(self) -> None:
+        try:
+            with self._control.makefile("rb") as lines:
+                for line in lines:
+                    self._hear(json.loads(line))
+        except (OSError, ValueError):
+            pass  # closed by us, or cut off in the middle of a line
+        with self._news:
+            self._is_gone = True
+            self._news.notify_all()
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        with self._news:
+            if message["event"] == "answer":
+                self._answers[message["id"]] = message
+            elif len(self._events) < EVENTS_MAX:
+                self._events.append(message)
+            self._news.notify_all()

@@ -1,0 +1,249 @@
+"""One client's connection through the proxy, and the broker's at its other end.
+
+    client ──requests──▶ cut, look, ask the rules ──the same bytes──▶ broker
+           ◀──────────── cut, look, ask the rules ◀──responses──────
+
+A connection whose client has gone lives on while a frame of it is held: what was sent is on its
+way, whether or not its sender still is.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from onceproof.wire import decoding
+from onceproof.wire.error_answers import error_answer
+from onceproof.wire.events import Applied, Tell, undecoded
+from onceproof.wire.facts import Facts, TopicNames, read_facts
+from onceproof.wire.frames import (
+    FrameCutter,
+    FrameError,
+    RequestHead,
+    read_correlation_id,
+    read_request_head,
+)
+from onceproof.wire.gates import Gates
+from onceproof.wire.matching import Direction, Seen
+from onceproof.wire.rulebook import RuleBook
+from onceproof.wire.verdict import Answer, Disconnect, Drop, Hold, Verdict, Wait
+
+READ_BYTES = 256 * 1024
+METADATA = "Metadata"
+# How long an answer is waited for that nobody is there to be given.
+LAST_ANSWER_S = 5.0
+
+
+class Recorder(Protocol):
+    def record(self, seen: Seen, verdict: Verdict, at_ns: int) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """Where a listener of the proxy leads."""
+
+    listener: str
+    broker: int
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switchboard:
+    """What all links share."""
+
+    book: RuleBook
+    gates: Gates
+    names: TopicNames
+    recorder: Recorder
+    tell: Tell
+    instance_of: Callable[[int], int | None]  # the client's port → which instance it belongs to
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request whose response has not come yet."""
+
+    head: RequestHead
+    facts: Facts | None
+
+
+class _Ended(Exception):
+    """This connection is over."""
+
+
+class Link:
+    def __init__(
+        self,
+        number: int,
+        route: Route,
+        shared: Switchboard,
+        client: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+    ) -> None:
+        self._number = number
+        self._route = route
+        self._shared = shared
+        self._from_client, self._to_client = client
+        self._asked: dict[int, _Asked] = {}
+        self._instance: int | None = None
+
+    async def run(self) -> None:
+        port = self._to_client.get_extra_info("peername")[1]
+        self._instance = await asyncio.to_thread(self._shared.instance_of, port)
+        if not self._shared.book.admits(self._seen_nothing()):
+            self._to_client.transport.abort()
+            return
+        try:
+            from_broker, to_broker = await asyncio.open_connection(
+                self._route.host, self._route.port
+            )
+        except OSError:
+            self._to_client.transport.abort()  # as the broker itself would have answered
+            return
+        requests = asyncio.create_task(
+            self._pump(self._from_client, to_broker, self._request), name="requests"
+        )
+        responses = asyncio.create_task(
+            self._pump(from_broker, self._to_client, self._response), name="responses"
+        )
+        try:
+            await asyncio.wait({requests, responses}, return_when=asyncio.FIRST_COMPLETED)
+            if requests.done() and self._asked:
+                await asyncio.wait({responses}, timeout=LAST_ANSWER_S)
+        finally:
+            for task in (requests, responses):
+                task.cancel()
+            await asyncio.gather(requests, responses, return_exceptions=True)
+            for writer in (to_broker, self._to_client):
+                writer.close()
+
+    async def _pump(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        handle: Callable[[bytes, asyncio.StreamWriter], Awaitable[None]],
+    ) -> None:
+        cutter = FrameCutter()
+        with contextlib.suppress(ConnectionError, _Ended):
+            while data := await reader.read(READ_BYTES):
+                for frame in self._cut(cutter, data):
+                    await handle(frame, writer)
+                if writer is self._to_client and writer.is_closing():
+                    continue  # nobody is there; what the broker says is still looked at
+                await writer.drain()
+
+    def _cut(self, cutter: FrameCutter, data: bytes) -> list[bytes]:
+        try:
+            return cutter.feed(data)
+        except FrameError as error:
+            self._shared.tell({"event": "not-kafka", "told": str(error)})
+            raise _Ended from error
+
+    async def _request(self, frame: bytes, to_broker: asyncio.StreamWriter) -> None:
+        head = read_request_head(frame)
+        facts = self._facts(lambda: decoding.decode_request(frame, head))
+        asked = self._asked[head.correlation_id] = _Asked(head, facts)
+        seen = self._seen(Direction.REQUEST, frame, asked)
+        verdict = self._ruling(seen)
+        if isinstance(verdict, Answer):
+            self._asked.pop(head.correlation_id)
+            self._give(error_answer(head, facts, verdict.error_code))
+            return
+        if isinstance(verdict, Hold) and verdict.cut_client:
+            self._to_client.transport.abort()
+        if await self._may_pass(verdict):
+            to_broker.write(frame)
+        else:
+            self._asked.pop(head.correlation_id, None)
+
+    async def _response(self, frame: bytes, _to_client: asyncio.StreamWriter) -> None:
+        asked = self._asked.pop(read_correlation_id(frame), None)
+        if asked is None:  # cannot be told what it answers: none of ours to stop
+            self._give(frame)
+            return
+        head = asked.head
+        facts = self._facts(
+            lambda: decoding.decode_response(frame, head.api_key, head.version),
+            learn=decoding.api_name(head.api_key) == METADATA,
+        )
+        merged = None if facts is None or asked.facts is None else merge(asked.facts, facts)
+        verdict = self._ruling(self._seen(Direction.RESPONSE, frame, _Asked(head, merged)))
+        if await self._may_pass(verdict):
+            self._give(frame)
+
+    def _give(self, frame: bytes) -> None:
+        if not self._to_client.is_closing():
+            self._to_client.write(frame)
+
+    def _facts(self, decode: Callable[[], object], *, learn: bool = False) -> Facts | None:
+        try:
+            entity = decode()
+        except decoding.DecodingError:
+            return None
+        if learn:
+            self._shared.names.learn(entity)
+        return read_facts(entity, self._shared.names)
+
+    def _ruling(self, seen: Seen) -> Verdict:
+        shared = self._shared
+        ruling = shared.book.rule_on(seen, time.monotonic())
+        shared.recorder.record(seen, ruling.verdict, time.time_ns())
+        if ruling.undecoded_for:
+            shared.tell(undecoded(seen, ruling.undecoded_for))
+        if ruling.by:
+            shared.tell(Applied(seen=seen, verdict=ruling.verdict, by=ruling.by).to_json())
+        return ruling.verdict
+
+    async def _may_pass(self, verdict: Verdict) -> bool:
+        """When its time has come; False: never."""
+        match verdict:
+            case Wait(seconds=seconds):
+                await asyncio.sleep(seconds)
+            case Hold(by=name):
+                return await self._shared.gates.wait(name)
+            case Drop():
+                return False
+            case Disconnect():
+                self._to_client.transport.abort()
+                raise _Ended
+        return True
+
+    def _seen(self, direction: Direction, frame: bytes, asked: _Asked) -> Seen:
+        head = asked.head
+        return replace(
+            self._seen_nothing(),
+            direction=direction,
+            client_id=head.client_id,
+            api=decoding.api_name(head.api_key),
+            version=head.version,
+            correlation_id=head.correlation_id,
+            size=len(frame),
+            facts=asked.facts,
+        )
+
+    def _seen_nothing(self) -> Seen:
+        return Seen(
+            direction=Direction.REQUEST,
+            listener=self._route.listener,
+            broker=self._route.broker,
+            connection=self._number,
+            client_id=None,
+            instance=self._instance,
+            api="",
+            version=0,
+            correlation_id=0,
+            size=0,
+            facts=None,
+        )
+
+
+def merge(request: Facts, response: Facts) -> Facts:
+    """A response has the facts of its request, and its own besides. Pure."""
+    own = {
+        name: value
+        for name in Facts.__slots__
+        if (value := getattr(response, name)) not in (None, ())
+    }
+    return replace(request, **own)

@@ -1,0 +1,195 @@
+"""The proxy before a real broker: changes nothing, sees everything, holds what it is told to."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from committed import committed
+from confluent_kafka import Producer
+
+from onceproof.cluster import topics
+from onceproof.cluster.local import LocalCluster
+from onceproof.cluster.ports import HeldPorts
+from onceproof.deadline import Deadline
+from onceproof.errors import UsageError
+from onceproof.wire.control import Wire
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("wire")
+
+
+@pytest.fixture(scope="module")
+def wire(folder: Path) -> Iterator[Wire]:
+    ports = HeldPorts()
+    with Wire.start(
+        record=folder / "wire", log=folder / "proxy.log", seed=1, take_ports=ports.take
+    ) as started:
+        yield started
+    ports.release()
+
+
+@pytest.fixture(scope="module")
+def cluster(folder: Path, wire: Wire) -> Iterator[LocalCluster]:
+    with LocalCluster.start(
+        directory=folder / "data", logs=folder, brokers=1, advertise=wire.advertise
+    ) as started:
+        yield started
+
+
+@pytest.fixture
+def topic(cluster: LocalCluster, request: pytest.FixtureRequest) -> str:
+    name = f"out-{abs(hash(request.node.name))}"
+    topics.create_topic(cluster.client(), name, partitions=2)
+    return name
+
+
+def transactional(cluster: LocalCluster, name: str) -> Producer:
+    return client(cluster, {"transactional.id": name})
+
+
+def client(cluster: LocalCluster, settings: dict[str, Any]) -> Producer:
+    every = {"bootstrap.servers": cluster.bootstrap("suspects"), "log_level": 0, **settings}
+    producer = Producer(every)
+    producer.init_transactions(30)
+    return producer
+
+
+def values(cluster: LocalCluster, topic: str) -> list[bytes]:
+    return sorted(each.value() for each in committed(cluster, topic))
+
+
+def test_a_transaction_goes_through_unchanged_and_every_step_of_it_is_recorded(
+    cluster: LocalCluster, wire: Wire, topic: str, folder: Path
+) -> None:
+    producer = transactional(cluster, "recorded")
+    producer.begin_transaction()
+    producer.produce(topic, b"one", b"key", partition=1)
+    producer.commit_transaction(30)
+    assert values(cluster, topic) == [b"one"]
+    assert wire.flush()["undecoded"] == 0
+    rows = pyarrow.parquet.read_table(folder / "wire").to_pylist()
+    # Between brokers too: the one that is written to asks whether the partition was added.
+    mine = [
+        row
+        for row in rows
+        if row["transactional_id"] == "recorded" and row["listener"] == "suspects"
+    ]
+    asked = [row["api"] for row in mine if row["direction"] == "request"]
+    assert [api for api in asked if api != "FindCoordinator"] == [
+        "InitProducerId",
+        "AddPartitionsToTxn",
+        "Produce",
+        "EndTxn",
+    ]
+    end = next(row for row in mine if row["api"] == "EndTxn" and row["direction"] == "response")
+    assert (end["committed"], end["error_code"], end["verdict"]) == (True, 0, None)
+    produce = next(row for row in mine if row["api"] == "Produce")
+    assert [(place["topic"], place["partition"]) for place in produce["places"]] == [(topic, 1)]
+    assert (produce["records"], produce["producer_id"]) == (1, end["producer_id"])
+
+
+def test_a_commit_is_held_as_long_as_it_is_told_and_then_done(
+    cluster: LocalCluster, wire: Wire, topic: str
+) -> None:
+    producer = transactional(cluster, "held")
+    wire.add(
+        {
+            "name": "held-end",
+            "rule": "hold",
+            "match": {"api": "EndTxn", "transactional_id": "held", "committed": True},
+        }
+    )
+    producer.begin_transaction()
+    producer.produce(topic, b"late")
+    ending = threading.Thread(target=producer.commit_transaction, args=(30,))
+    ending.start()
+    frame = wire.await_applied("held-end", Deadline(20))
+    assert frame is not None
+    assert frame["transactional_id"] == "held"
+    assert wire.counts("held-end")["held"] == 1
+    assert topics.open_transactions(cluster.client(), topic)
+    assert wire.release("held-end") == 1
+    ending.join()
+    assert values(cluster, topic) == [b"late"]
+    assert wire.remove("held-end")["applied"] == 1
+
+
+def test_a_held_request_outlives_its_client_and_reaches_the_broker(
+    cluster: LocalCluster, wire: Wire, topic: str
+) -> None:
+    """The very thing a delayed EndTxn is (KAFKA-17754)."""
+    producer = transactional(cluster, "orphan")
+    wire.add(
+        {
+            "name": "orphan-end",
+            "rule": "hold",
+            "cut_client": True,
+            "times": 1,
+            "match": {"api": "EndTxn", "transactional_id": "orphan"},
+        }
+    )
+    producer.begin_transaction()
+    producer.produce(topic, b"first")
+    producer.commit_transaction(30)  # cut off, tried again, done
+    assert wire.counts("orphan-end")["held"] == 1
+    assert wire.release("orphan-end") == 1
+    answer = wire.flush()
+    assert answer["recorded"] > 0
+    assert values(cluster, topic) == [b"first"]
+    wire.remove("orphan-end")
+
+
+@pytest.mark.parametrize("rule", ["drop", "disconnect"])
+def test_a_lost_answer_to_a_commit_is_asked_for_again(
+    cluster: LocalCluster, wire: Wire, topic: str, rule: str
+) -> None:
+    patience = {"socket.timeout.ms": 3_000, "transaction.timeout.ms": 3_000}
+    producer = client(cluster, {"transactional.id": f"lost-{rule}", **patience})
+    wire.add(
+        {
+            "name": f"lost-{rule}",
+            "rule": rule,
+            "times": 1,
+            "match": {
+                "api": "EndTxn",
+                "direction": "response",
+                "transactional_id": f"lost-{rule}",
+            },
+        }
+    )
+    producer.begin_transaction()
+    producer.produce(topic, b"once")
+    producer.commit_transaction(30)
+    assert wire.remove(f"lost-{rule}")["applied"] == 1
+    assert values(cluster, topic) == [b"once"]
+
+
+def test_an_error_is_answered_without_asking_the_broker(
+    cluster: LocalCluster, wire: Wire, topic: str
+) -> None:
+    producer = transactional(cluster, "refused")
+    match = {"api": "EndTxn", "transactional_id": "refused"}
+    wire.add({"name": "refused", "rule": "error_response", "code": 47, "times": 1, "match": match})
+    producer.begin_transaction()
+    producer.produce(topic, b"never")
+    with pytest.raises(Exception, match=r"(?i)fenced|epoch"):
+        producer.commit_transaction(30)
+    assert wire.remove("refused")["applied"] == 1
+
+
+def test_a_rule_that_nothing_fits_is_never_applied(wire: Wire) -> None:
+    wire.add({"name": "never", "rule": "drop", "match": {"api": "DeleteRecords"}})
+    assert wire.await_applied("never", Deadline(0.5)) is None
+    counts = wire.remove("never")
+    assert (counts["fitted"], counts["applied"]) == (0, 0)
+
+
+def test_a_rule_that_cannot_be_is_refused_and_harms_nothing(wire: Wire) -> None:
+    with pytest.raises(UsageError, match="EndTxn"):
+        wire.add({"name": "slip", "rule": "drop", "match": {"api": "EndTx"}})
+    assert wire.flush()["recorded"] > 0
