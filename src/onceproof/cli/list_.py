@@ -66,8 +66,7 @@ def _workloads() -> Table:
 def _faults() -> Table:
     from onceproof.faults.catalog import ACTIONS, TARGETS
 
-    actions = {name: description for name, (_, description) in ACTIONS.items()}
-    return actions | {f"on {name}": description for name, description in TARGETS.items()}
+    return ACTIONS | {f"on {name}": description for name, description in TARGETS.items()}
 
 
 def _checks() -> Table:

@@ -1,11 +1,11 @@
 """One broker as a local process: killed, stopped, paused, resumed, restarted on its own data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from onceproof.cluster import logs
 from onceproof.cluster.client import BrokerClient
-from onceproof.cluster.settings import JUDGE, BrokerPlan
+from onceproof.cluster.settings import JUDGE, SUSPECTS, BrokerPlan
 from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import ClusterError
 from onceproof.process import Child, spawn
@@ -36,6 +36,9 @@ class Broker:
     @property
     def pid(self) -> int:
         return self._started().pid
+
+    def on_the_wire(self) -> Mapping[str, int | str]:
+        return {"broker": self.id, "listener": SUSPECTS.lower()}
 
     def start(self) -> None:
         if self.is_running():

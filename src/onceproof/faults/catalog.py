@@ -1,20 +1,33 @@
 """All actions and targets by name. The name is the scenario's and the command line's name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from onceproof.errors import unknown_name
+from onceproof.errors import FaultError, unknown_name
 from onceproof.faults.fault import Fault
 from onceproof.faults.kill import Kill
+from onceproof.faults.network import NetworkFault
 from onceproof.faults.pause import Pause
 from onceproof.faults.restart import Restart
 from onceproof.faults.stop import Stop
 from onceproof.faults.victim import Victim
+from onceproof.wire.control import Wire
 
-ACTIONS: dict[str, tuple[Callable[[Victim], Fault], str]] = {
-    "kill": (Kill, "SIGKILL; healed by starting it again"),
-    "pause": (Pause, "SIGSTOP; healed by SIGCONT"),
-    "stop": (Stop, "SIGTERM, a clean end; healed by starting it again"),
-    "restart": (Restart, "a clean end and a start right after it"),
+PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
+    "kill": Kill,
+    "pause": Pause,
+    "stop": Stop,
+    "restart": Restart,
+}
+ACTIONS: dict[str, str] = {
+    "kill": "SIGKILL; healed by starting it again",
+    "pause": "SIGSTOP; healed by SIGCONT",
+    "stop": "SIGTERM, a clean end; healed by starting it again",
+    "restart": "a clean end and a start right after it",
+    "slow": "its frames are late (delay_s) and now and then lost (loss_percent)",
+    "narrow": "its frames share a line of bytes_per_s",
+    "cut": "nothing passes to it or from it; connections stay",
+    "refuse": "it makes, or takes, no new connection",
 }
 
 TARGETS: dict[str, str] = {
@@ -29,11 +42,29 @@ TARGETS: dict[str, str] = {
 }
 
 
-def make_fault(action: str, victim: Victim) -> Fault:
-    return find_action(action)(victim)
+@dataclass(frozen=True, kw_only=True)
+class Means:
+    """What a fault is carried out with, besides signals."""
+
+    wire: Wire | None = None  # None on a cluster that is not ours
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
 
-def find_action(action: str) -> Callable[[Victim], Fault]:
+def make_fault(action: str, victim: Victim, means: Means) -> Fault:
+    check_action(action)
+    if action in PROCESS_ACTIONS:
+        return PROCESS_ACTIONS[action](victim)
+    if means.wire is None:
+        raise FaultError(
+            f"{action} needs the proxy, and this cluster's addresses do not lead there"
+        )
+    return NetworkFault(victim, means.wire, action, means.parameters)
+
+
+def check_action(action: str) -> None:
     if action not in ACTIONS:
         raise unknown_name("action", action, ACTIONS)
-    return ACTIONS[action][0]
+
+
+def needs_wire(action: str) -> bool:
+    return action not in PROCESS_ACTIONS

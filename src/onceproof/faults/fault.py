@@ -11,3 +11,14 @@ class Fault(Protocol):
     def heal(self) -> None: ...
 
     def is_healed(self) -> bool: ...
+
+    def outcome(self) -> str:
+        """After healing: what is known only then. FaultError where it did nothing."""
+        ...
+
+
+class ProcessFault:
+    """One on processes: that it applied is seen at once."""
+
+    def outcome(self) -> str:
+        return ""

@@ -1,10 +1,11 @@
 """SIGKILL: the victim's whole process family is gone at once. Healed by starting it again."""
 
 from onceproof.errors import FaultError
+from onceproof.faults.fault import ProcessFault
 from onceproof.faults.victim import Victim
 
 
-class Kill:
+class Kill(ProcessFault):
     def __init__(self, victim: Victim) -> None:
         self._victim = victim
 

@@ -6,20 +6,22 @@
 `at`      "30%" (that share of this iteration's input is processed), "5 s" (since its feed began),
 or
           "recovery": the victim of the fault before is back and has not caught up yet
+          Actions on the network have parameters besides: see network.py
 `aim`     "mid_output": wait, from then on, for a moment in which output is being written
 Steps of a schedule are carried out one after the other, so none ever hides another's effect.
 """
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
-from onceproof.faults.catalog import TARGETS, find_action
+from onceproof.faults.catalog import TARGETS, check_action, needs_wire
+from onceproof.faults.network import ALL_PARAMETERS, check_parameters
 
-FIELDS = {"action", "target", "at", "aim", "heal_after_s"}
+FIELDS = {"action", "target", "at", "aim", "heal_after_s", *ALL_PARAMETERS}
 _AT = re.compile(
     r"^(?:(?P<percent>\d{1,3})\s*%|(?P<seconds>\d+(?:\.\d+)?)\s*s|(?P<word>recovery))$"
 )
@@ -52,10 +54,15 @@ class Step:
     at: Moment
     aim: Aim = Aim.AT_ONCE
     heal_after_s: float = 0.0
+    parameters: Mapping[str, float] = field(default_factory=dict)  # of an action on the network
 
     @property
     def hits_brokers(self) -> bool:
         return self.target.startswith("broker:")
+
+    @property
+    def needs_wire(self) -> bool:
+        return any(needs_wire(action) for action in self.actions)
 
 
 def parse_schedule(entries: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
@@ -70,8 +77,10 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
         if name not in entry:
             raise UsageError(f"a fault needs {name!r}; got {dict(entry)}")
     actions = _texts(entry["action"])
+    parameters = {name: entry[name] for name in sorted(ALL_PARAMETERS & set(entry))}
     for action in actions:
-        find_action(action)
+        check_action(action)
+        check_parameters(action, parameters)
     aim = str(entry.get("aim", Aim.AT_ONCE))
     if aim not in set(Aim):
         raise unknown_name("aim", aim, set(Aim))
@@ -85,6 +94,7 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
             at=parse_moment(at),
             aim=Aim(aim),
             heal_after_s=_seconds(entry.get("heal_after_s", 0.0)),
+            parameters=parameters,
         )
         for at in _texts(entry["at"])
     ]

@@ -2,12 +2,17 @@
 families.
 """
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 
 class Victim(Protocol):
     @property
     def name(self) -> str: ...
+
+    def on_the_wire(self) -> Mapping[str, Any]:
+        """How a rule of the proxy tells its frames: fields of a match."""
+        ...
 
     def kill(self) -> None: ...
 

@@ -1,7 +1,7 @@
 """One instance of a suspect: started, killed, paused, restarted, and watched for what it says."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from onceproof.deadline import Deadline
@@ -19,8 +19,16 @@ class Instance:
     """Same number, same state directory, same log over all its restarts."""
 
     def __init__(
-        self, number: int, suspect: Suspect, assignment: Assignment, logs: Path, events: EventLog
+        self,
+        number: int,
+        suspect: Suspect,
+        assignment: Assignment,
+        logs: Path,
+        events: EventLog,
+        *,
+        on_start: Callable[[int, int], None] = lambda _number, _pid: None,
     ) -> None:
+        """`on_start` is told the number and the pid, at every start."""
         self.number = number
         self.starts = 0
         self.transactions = 0
@@ -30,6 +38,7 @@ class Instance:
         self._assignment = assignment
         self._log = logs / f"instance-{number}.log"
         self._events = events
+        self._on_start = on_start
         self._child: Child | None = None
         self._asked_to_end = False
         self._read_to = 0
@@ -37,6 +46,9 @@ class Instance:
     @property
     def name(self) -> str:
         return f"instance {self.number}"
+
+    def on_the_wire(self) -> Mapping[str, int]:
+        return {"instance": self.number}
 
     def start(self) -> None:
         if self.is_running():
@@ -51,6 +63,7 @@ class Instance:
             log=self._log,
             environment=for_process(self._assignment, self.number),
         )
+        self._on_start(self.number, self._child.pid)
         self._events.write("started", self.name, pid=self._child.pid, start=self.starts)
 
     def is_running(self) -> bool:

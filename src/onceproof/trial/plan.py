@@ -22,7 +22,8 @@ SEED_DEFAULT = 1
 BROKER_PREFIX = "broker."
 BATCH_RECORDS_MIN = 400
 BATCHES_WANTED = 16
-WHOLE_NUMBERS = {"lanes", "max_offsets_per_trigger", "parallelism"}  # of the Spark suspects
+# Of the Spark suspects: settings that are whole numbers, and the least each may be.
+WHOLE_NUMBERS = {"lanes": 1, "max_offsets_per_trigger": 1, "parallelism": 1, "small_batch_bytes": 0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +56,10 @@ class Plan:
     runs_dir: Path
     keep_cluster: bool
     repeat: str
+
+    @property
+    def needs_wire(self) -> bool:
+        return any(step.needs_wire for step in self.schedule)
 
     def slices(self) -> list[tuple[int, int]]:
         """The input cut into iterations: [from, to) each."""
@@ -149,9 +154,10 @@ def _sized(settings: dict[str, str], scenario: Scenario) -> dict[str, str]:
     """ "auto" becomes a batch size that cuts an iteration's input into about sixteen batches."""
     batch = max(BATCH_RECORDS_MIN, scenario.records // scenario.iterations // BATCHES_WANTED)
     sized = {name: str(batch) if value == "auto" else value for name, value in settings.items()}
-    for name in sorted(WHOLE_NUMBERS & set(sized)):
-        if not sized[name].isdigit() or int(sized[name]) < 1:
-            raise UsageError(f"--set {name} must be a whole number from 1; got {sized[name]!r}")
+    for name, least in WHOLE_NUMBERS.items():
+        value = sized.get(name, str(least))
+        if not value.isdigit() or int(value) < least:
+            raise UsageError(f"--set {name} must be a whole number from {least}; got {value!r}")
     return sized
 
 

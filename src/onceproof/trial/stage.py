@@ -1,7 +1,7 @@
 """Everything that runs during a trial, started in the right order and ended whatever happens.
 
-brokers ──▶ topics ──▶ instances ─┬─▶ ready
-Spark ────────────────────────────┘
+proxy ──▶ brokers ──▶ topics ──▶ instances ─┬─▶ ready
+Spark ──────────────────────────────────────┘
 """
 
 import contextlib
@@ -16,6 +16,10 @@ from onceproof.cluster.broker import Broker
 from onceproof.cluster.client import BrokerClient
 from onceproof.cluster.external import ExternalCluster
 from onceproof.cluster.local import LocalCluster
+from onceproof.cluster.ports import HeldPorts
+from onceproof.cluster.settings import INTERNAL
+from onceproof.faults.catalog import Means
+from onceproof.faults.schedule import Step
 from onceproof.faults.targets import Field
 from onceproof.history.event import EventLog
 from onceproof.history.run_directory import RunDirectory
@@ -24,6 +28,7 @@ from onceproof.suspects.environment import Assignment
 from onceproof.suspects.instance import Instance
 from onceproof.trial.plan import Plan
 from onceproof.trial.spark import JudgeSpark
+from onceproof.wire.control import Wire
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,6 +53,8 @@ class Stage:
         self.random = random.Random(plan.seed)
         self.instances: list[Instance] = []
         self._cluster: Cluster | None = None
+        self._wire: Wire | None = None
+        self._wire_ports = HeldPorts()
         self._spark = spark
         self._owns_spark = spark is None
         self._suspect_jvm = spark_jvm("suspect") if plan.suspect.spark else None
@@ -95,12 +102,14 @@ class Stage:
         if self.plan.bootstrap_server is not None:
             return ExternalCluster(self.plan.bootstrap_server)
         scenario = self.plan.scenario
+        self._wire = self._start_wire()
         started = LocalCluster.start(
             scenario.kafka,
             directory=self.directory.state / "brokers",
             logs=self.directory.logs,
             brokers=scenario.brokers,
             properties=scenario.broker_properties,
+            advertise=None if self._wire is None else self._advertise,
             outlives_us=self.plan.keep_cluster,
             progress=lambda text: self._note("cluster", text),
         )
@@ -109,6 +118,25 @@ class Stage:
             keep.save(started, self._state_file)
             self._note("cluster", f"kept; end it: cluster down --directory {self.directory.state}")
         return started
+
+    def _start_wire(self) -> Wire | None:
+        """A cluster that is kept must not lead through a proxy that ends with the run."""
+        if self.plan.keep_cluster or not self.plan.needs_wire:
+            return None
+        return Wire.start(
+            record=self.directory.history / "wire",
+            log=self.directory.logs / "wire.log",
+            seed=self.plan.seed,
+            take_ports=self._wire_ports.take,
+        )
+
+    def _advertise(self, broker: int, listener: str, bound: str) -> str:
+        """What brokers say to each other goes straight, unless a scenario needs it."""
+        assert self._wire is not None
+        return bound if listener == INTERNAL else self._wire.advertise(broker, listener, bound)
+
+    def means(self, step: Step) -> Means:
+        return Means(wire=self._wire, parameters=step.parameters)
 
     def _ensure_spark(self) -> JudgeSpark:
         if self._spark is not None:
@@ -123,11 +151,22 @@ class Stage:
     def _start_instances(self) -> None:
         assignment = self._assignment()
         self.instances = [
-            Instance(number, self.plan.suspect, assignment, self.directory.logs, self.events)
+            Instance(
+                number,
+                self.plan.suspect,
+                assignment,
+                self.directory.logs,
+                self.events,
+                on_start=self._know_instance,
+            )
             for number in range(self.plan.scenario.instances)
         ]
         for instance in self.instances:
             instance.start()
+
+    def _know_instance(self, number: int, pid: int) -> None:
+        if self._wire is not None:
+            self._wire.know(number, pid)
 
     def _assignment(self) -> Assignment:
         jvm = self._suspect_jvm
@@ -176,6 +215,9 @@ class Stage:
                 last_first.callback(self._discard)
             if self._spark is not None and self._owns_spark:
                 last_first.callback(self._spark.stop)
+            last_first.callback(self._wire_ports.release)
+            if self._wire is not None:
+                last_first.callback(self._wire.close)
             if self._cluster is not None:
                 last_first.callback(self._leave_cluster, self._cluster)
             for instance in self.instances:

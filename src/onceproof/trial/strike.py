@@ -50,7 +50,7 @@ class Striker:
             victim, target = self._stage.field().resolve(step.target)
             window = self._window(step.at)
             aimed = self._aim(step, victim)
-            fault = make_fault(action, victim)
+            fault = make_fault(action, victim, self._stage.means(step))
             self._watch.away.add(victim.name)
             at_s = self._stage.events.now_s()
             evidence = "; ".join(filter(None, (fault.inject(), aimed, window)))
@@ -72,7 +72,17 @@ class Striker:
         wait_until(fault.is_healed, Deadline(BACK_S_MAX), f"{target} is not back after {action}")
         self._watch.away.discard(victim.name)
         self._stage.events.write("healed", target, action=action)
-        self.records[-1] = replace(self.records[-1], healed_at_s=self._stage.events.now_s())
+        self.records[-1] = replace(
+            self._after(fault, self.records[-1]), healed_at_s=self._stage.events.now_s()
+        )
+
+    def _after(self, fault: Fault, record: FaultRecord) -> FaultRecord:
+        """Some faults know only in the end whether they met anything."""
+        try:
+            outcome = fault.outcome()
+        except FaultError as nothing:
+            return replace(record, applied=False, evidence=str(nothing))
+        return replace(record, evidence="; ".join(filter(None, (record.evidence, outcome))))
 
     def _bring_back(self, victim: Victim | None) -> None:
         """After a step that failed half way its victim goes on as if nothing had been tried."""

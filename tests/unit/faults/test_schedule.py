@@ -45,7 +45,7 @@ def test_a_list_of_actions_is_one_step_in_which_the_seed_chooses() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"action": "tickle"}, "unknown action 'tickle'; known: kill, pause, restart, stop"),
+        ({"action": "tickle"}, "unknown action 'tickle'; known: cut, kill, narrow, pause, "),
         ({"target": "broker"}, "unknown target 'broker'; known: broker:N"),
         ({"at": "soon"}, 'a fault\'s `at` must be "30%", "5 s" or "recovery"; got \'soon\''),
         ({"aim": "left"}, "unknown aim 'left'; known: at_once, mid_output"),
@@ -62,6 +62,30 @@ def test_a_mistake_is_named_with_what_is_known(change: dict, message: str) -> No
     entry = {"action": "kill", "target": "broker:1", "at": "5 s", **change}
     with pytest.raises(UsageError, match=re.escape(message)):
         parse_schedule([entry])
+
+
+def test_an_action_on_the_network_has_its_parameters() -> None:
+    entry = {"target": "broker:random", "at": "recovery", "heal_after_s": 4}
+    (slow,) = parse_schedule([{"action": "slow", "delay_s": 0.1, "loss_percent": 5, **entry}])
+    assert (slow.parameters, slow.needs_wire) == ({"delay_s": 0.1, "loss_percent": 5}, True)
+    (cut,) = parse_schedule([{"action": "cut", **entry}])
+    assert cut.needs_wire
+    (kill,) = parse_schedule([{"action": "kill", **entry}])
+    assert not kill.needs_wire
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"action": "slow"}, "a fault with action 'slow' needs delay_s or loss_percent"),
+        ({"action": "slow", "delay_s": -1}, "`delay_s` must be a number above 0; got -1"),
+        ({"action": "cut", "delay_s": 1}, "unknown parameter of cut 'delay_s'"),
+        ({"action": ["slow", "kill"], "delay_s": 1}, "unknown parameter of kill 'delay_s'"),
+    ],
+)
+def test_a_parameter_that_does_not_belong_is_named(change: dict, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        parse_schedule([{"target": "broker:1", "at": "5 s", **change}])
 
 
 def test_a_missing_key_is_named() -> None:

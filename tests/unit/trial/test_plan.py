@@ -52,6 +52,10 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
         (Request(workload="nope"), "unknown workload 'nope'; known: copy, dedup, fold, last"),
         (Request(kafka="0.8"), "unknown Kafka version '0.8'; known: 3.3.1"),
         (Request(settings=("nope=1",)), "unknown key of --set 'nope'; known: broker.<property>"),
+        (
+            Request(settings=("small_batch_bytes=-1",)),
+            "--set small_batch_bytes must be a whole number from 0; got '-1'",
+        ),
         (Request(settings=("lanes=abc",)), "--set lanes must be a whole number from 1; got 'abc'"),
         (Request(command="my 'app"), "cannot be read: No closing quotation"),
         (Request(settings=("lanes",)), "--set takes key=value; got 'lanes'"),

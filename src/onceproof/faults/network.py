@@ -1,0 +1,111 @@
+"""Faults of the network between a victim and the rest, carried out by the wire's proxy.
+
+slow     frames are late, and now and then lost, which TCP shows as a stall
+narrow   all frames share a line of so many bytes a second
+cut      nothing passes; connections stay, as if the cable were out
+refuse   no new connection is made; those that are there stay
+
+A fault that no frame has met did not apply: that is known when it is healed.
+"""
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from onceproof.errors import FaultError, UsageError, unknown_name
+from onceproof.faults.victim import Victim
+from onceproof.wire.control import Wire
+
+Parameters = Mapping[str, float]
+RulesOf = Callable[[Parameters], list[dict[str, Any]]]
+_numbers = itertools.count(1)
+
+
+class NetworkFault:
+    def __init__(self, victim: Victim, wire: Wire, action: str, parameters: Parameters) -> None:
+        self._victim = victim
+        self._wire = wire
+        self._told = _in_words(action, parameters)
+        number = next(_numbers)
+        self._rules = [
+            {**rule, "name": f"{action}-{number}-{place}-{direction}", "match": match}
+            for place, rule in enumerate(RULES[action](parameters))
+            for direction, match in _both_ways(victim)
+        ]
+        self._is_healed = False
+        self._frames = 0
+
+    def inject(self) -> str:
+        for rule in self._rules:
+            self._wire.add(rule)
+        return f"{self._told}, on every connection of {self._victim.name}"
+
+    def heal(self) -> None:
+        counts = [self._wire.remove(rule["name"]) for rule in self._rules]
+        self._frames = sum(each["applied"] for each in counts)
+        self._is_healed = True
+
+    def is_healed(self) -> bool:
+        return self._is_healed
+
+    def outcome(self) -> str:
+        """After healing. FaultError: it met nothing, and so did not apply."""
+        if self._frames == 0:
+            raise FaultError(f"no frame of {self._victim.name} came by: nothing was hit")
+        return f"{self._frames} frames were hit"
+
+
+def _slow(parameters: Parameters) -> list[dict[str, Any]]:
+    rules: list[dict[str, Any]] = []
+    if parameters.get("delay_s"):
+        rules.append({"rule": "delay", "seconds": parameters["delay_s"]})
+    if parameters.get("loss_percent"):
+        rules.append({"rule": "loss", "percent": parameters["loss_percent"]})
+    return rules
+
+
+def _narrow(parameters: Parameters) -> list[dict[str, Any]]:
+    return [{"rule": "bandwidth", "bytes_per_s": parameters["bytes_per_s"]}]
+
+
+RULES: dict[str, RulesOf] = {
+    "slow": _slow,
+    "narrow": _narrow,
+    "cut": lambda _: [{"rule": "partition"}],
+    "refuse": lambda _: [{"rule": "refuse"}],
+}
+# What each may be given, and of which it needs at least one.
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "slow": ("delay_s", "loss_percent"),
+    "narrow": ("bytes_per_s",),
+    "cut": (),
+    "refuse": (),
+}
+ALL_PARAMETERS = {name for names in PARAMETERS.values() for name in names}
+
+
+def check_parameters(action: str, given: Parameters) -> None:
+    """Of any action: those of processes take none."""
+    known = PARAMETERS.get(action, ())
+    for name, value in given.items():
+        if name not in known:
+            raise unknown_name(f"parameter of {action}", name, known)
+        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+            raise UsageError(f"a fault's `{name}` must be a number above 0; got {value!r}")
+    if known and not given:
+        raise UsageError(f"a fault with action {action!r} needs {' or '.join(known)}")
+
+
+def _both_ways(victim: Victim) -> list[tuple[str, dict[str, Any]]]:
+    directions = ("request", "response")
+    return [(each, {**victim.on_the_wire(), "direction": each}) for each in directions]
+
+
+def _in_words(action: str, parameters: Parameters) -> str:
+    words = {
+        "delay_s": "{:g} s late",
+        "loss_percent": "{:g} % lost",
+        "bytes_per_s": "{:g} bytes a second",
+    }
+    given = [words[name].format(value) for name, value in parameters.items()]
+    return " and ".join(given) or {"cut": "nothing passes", "refuse": "no new connections"}[action]
