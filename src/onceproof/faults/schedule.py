@@ -7,7 +7,8 @@
 or
           "recovery": the victim of the fault before is back and has not caught up yet
           Actions on the network have parameters besides: see network.py
-`aim`     "mid_output": wait, from then on, for a moment in which output is being written
+`aim`     "mid_output": wait, from then on, for a moment in which output is being written; or one
+          frame of the protocol: see wire_aim.py
 Steps of a schedule are carried out one after the other, so none ever hides another's effect.
 """
 
@@ -20,8 +21,9 @@ from typing import Any
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.catalog import TARGETS, check_action, needs_wire
 from onceproof.faults.network import ALL_PARAMETERS, check_parameters
+from onceproof.faults.wire_aim import WireAim, parse_wire_aim
 
-FIELDS = {"action", "target", "at", "aim", "heal_after_s", *ALL_PARAMETERS}
+FIELDS = {"action", "target", "at", "aim", "release", "heal_after_s", *ALL_PARAMETERS}
 _AT = re.compile(
     r"^(?:(?P<percent>\d{1,3})\s*%|(?P<seconds>\d+(?:\.\d+)?)\s*s|(?P<word>recovery))$"
 )
@@ -52,7 +54,7 @@ class Step:
     actions: tuple[str, ...]  # the seed chooses one
     target: str
     at: Moment
-    aim: Aim = Aim.AT_ONCE
+    aim: Aim | WireAim = Aim.AT_ONCE
     heal_after_s: float = 0.0
     parameters: Mapping[str, float] = field(default_factory=dict)  # of an action on the network
 
@@ -62,7 +64,7 @@ class Step:
 
     @property
     def needs_wire(self) -> bool:
-        return any(needs_wire(action) for action in self.actions)
+        return isinstance(self.aim, WireAim) or any(map(needs_wire, self.actions))
 
 
 def parse_schedule(entries: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
@@ -81,23 +83,32 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
     for action in actions:
         check_action(action)
         check_parameters(action, parameters)
-    aim = str(entry.get("aim", Aim.AT_ONCE))
-    if aim not in set(Aim):
-        raise unknown_name("aim", aim, set(Aim))
+    aim = _parse_aim(entry)
     target = _parse_target(entry["target"])
-    if aim == Aim.MID_OUTPUT and not target.startswith("instance:"):
-        raise UsageError(f"aim {aim!r} is for instances: they write output; got target {target!r}")
+    if aim is not Aim.AT_ONCE and not target.startswith("instance:"):
+        raise UsageError(f"aim '{aim}' is for instances: they write output; got target {target!r}")
     return [
         Step(
             actions=actions,
             target=target,
             at=parse_moment(at),
-            aim=Aim(aim),
+            aim=aim,
             heal_after_s=_seconds(entry.get("heal_after_s", 0.0)),
             parameters=parameters,
         )
         for at in _texts(entry["at"])
     ]
+
+
+def _parse_aim(entry: Mapping[str, Any]) -> Aim | WireAim:
+    text = str(entry.get("aim", Aim.AT_ONCE))
+    if " " in text:
+        return parse_wire_aim(text, entry)
+    if text not in set(Aim):
+        raise unknown_name("aim", text, {*Aim, "EndTxn request"})
+    if "release" in entry:
+        raise UsageError('a fault\'s `release` is for aims at a frame, like "EndTxn request"')
+    return Aim(text)
 
 
 def parse_moment(text: str) -> Moment:

@@ -18,6 +18,7 @@ from onceproof.cluster.external import ExternalCluster
 from onceproof.cluster.local import LocalCluster
 from onceproof.cluster.ports import HeldPorts
 from onceproof.cluster.settings import INTERNAL
+from onceproof.errors import FaultError
 from onceproof.faults.catalog import Means
 from onceproof.faults.schedule import Step
 from onceproof.faults.targets import Field
@@ -134,6 +135,12 @@ class Stage:
         """What brokers say to each other goes straight, unless a scenario needs it."""
         assert self._wire is not None
         return bound if listener == INTERNAL else self._wire.advertise(broker, listener, bound)
+
+    @property
+    def wire(self) -> Wire:
+        if self._wire is None:
+            raise FaultError("no proxy: this cluster's addresses do not lead through one")
+        return self._wire
 
     def means(self, step: Step) -> Means:
         return Means(wire=self._wire, parameters=step.parameters)

@@ -10,6 +10,7 @@ from onceproof.faults.fault import Fault
 from onceproof.faults.schedule import Aim as AimKind
 from onceproof.faults.schedule import Moment, Step
 from onceproof.faults.victim import Victim
+from onceproof.faults.wire_aim import WireAim
 from onceproof.history.fault_record import FaultRecord
 from onceproof.suspects.instance import Instance
 from onceproof.trial.aim import Aim
@@ -17,6 +18,7 @@ from onceproof.trial.drain import feed_s_max
 from onceproof.trial.feed import Feed
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
+from onceproof.trial.wire_hold import WireHold
 
 MOMENT_S_MAX = 180.0
 AIM_S_MAX = 90.0
@@ -44,18 +46,22 @@ class Striker:
         """Carry the step out; what became of it stands in `records`, whatever happens after."""
         action = self._stage.random.choice(step.actions)
         at_s = self._stage.events.now_s()
-        target, victim = step.target, None
+        target, victim, held = step.target, None, None
         try:
             self._await(step.at)
             victim, target = self._stage.field().resolve(step.target)
             window = self._window(step.at)
-            aimed = self._aim(step, victim)
+            held, aimed = self._aim(step, victim)
             fault = make_fault(action, victim, self._stage.means(step))
             self._watch.away.add(victim.name)
             at_s = self._stage.events.now_s()
             evidence = "; ".join(filter(None, (fault.inject(), aimed, window)))
+            if held is not None:
+                held.let_go(is_back=False)
         except OnceproofError as problem:
             self._record(action, target, at_s, applied=False, evidence=str(problem))
+            if held is not None:
+                held.abandon()
             self._bring_back(victim)
             return
         self._record(action, target, at_s, applied=True, evidence=evidence)
@@ -63,7 +69,11 @@ class Striker:
             self._pass(step.heal_after_s)
         finally:
             self._heal(fault, victim, target, action)
-        self._last_victim = victim
+            self._last_victim = victim
+            if held is not None:
+                if held.is_late:
+                    self._await_recovery()
+                held.let_go(is_back=True)
 
     def _heal(self, fault: Fault, victim: Victim, target: str, action: str) -> None:
         fault.heal()
@@ -133,11 +143,16 @@ class Striker:
     def _is_over(self) -> bool:
         return self._feed.is_done() and self._watch.last.caught_up()
 
-    def _aim(self, step: Step, victim: Victim) -> str:
-        if step.aim is not AimKind.MID_OUTPUT:
-            return ""
+    def _aim(self, step: Step, victim: Victim) -> tuple[WireHold | None, str]:
+        """Returns at the moment that is aimed at; what is held then, and what shows it."""
+        if step.aim is AimKind.AT_ONCE:
+            return None, ""
         assert isinstance(victim, Instance)
-        return Aim(self._stage, self._watch).hold(victim, Deadline(AIM_S_MAX), self._is_over)
+        if isinstance(step.aim, WireAim):
+            held = WireHold(self._stage.wire, self._watch, step.aim, victim)
+            return held, held.hold(Deadline(AIM_S_MAX), self._is_over)
+        aim = Aim(self._stage, self._watch)
+        return None, aim.hold(victim, Deadline(AIM_S_MAX), self._is_over)
 
     def _pass(self, seconds: float) -> None:
         over = Deadline(seconds)

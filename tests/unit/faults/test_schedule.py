@@ -6,6 +6,7 @@ import pytest
 
 from onceproof.errors import UsageError
 from onceproof.faults.schedule import Aim, Moment, Step, parse_moment, parse_schedule
+from onceproof.faults.wire_aim import Release, WireAim
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_a_list_of_actions_is_one_step_in_which_the_seed_chooses() -> None:
         ({"action": "tickle"}, "unknown action 'tickle'; known: cut, kill, narrow, pause, "),
         ({"target": "broker"}, "unknown target 'broker'; known: broker:N"),
         ({"at": "soon"}, 'a fault\'s `at` must be "30%", "5 s" or "recovery"; got \'soon\''),
-        ({"aim": "left"}, "unknown aim 'left'; known: at_once, mid_output"),
+        ({"aim": "left"}, "unknown aim 'left'; known: EndTxn request, at_once, mid_output"),
         ({"at": 30}, "a fault's action, target and at are texts; got 30"),
         ({"at": "900%"}, "must be at most 100%; got '900%'"),
         ({"target": 3}, "a fault's action, target and at are texts; got 3"),
@@ -86,6 +87,42 @@ def test_an_action_on_the_network_has_its_parameters() -> None:
 def test_a_parameter_that_does_not_belong_is_named(change: dict, message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
         parse_schedule([{"target": "broker:1", "at": "5 s", **change}])
+
+
+@pytest.mark.parametrize(
+    ("text", "aim"),
+    [
+        ("EndTxn request", WireAim(api="EndTxn", direction="request")),
+        ("Fetch response #12", WireAim(api="Fetch", direction="response", occurrence=12)),
+        (
+            "EndTxn response abort #3",
+            WireAim(api="EndTxn", direction="response", committed=False, occurrence=3),
+        ),
+    ],
+)
+def test_an_aim_at_a_frame(text: str, aim: WireAim) -> None:
+    entry = {"action": "kill", "target": "instance:0", "at": "5 s", "aim": text}
+    (step,) = parse_schedule([entry])
+    assert (step.aim, step.needs_wire, str(step.aim)) == (aim, True, text)
+    (late,) = parse_schedule([{**entry, "release": "late"}])
+    assert isinstance(late.aim, WireAim)
+    assert late.aim.release is Release.LATE
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"aim": "EndTxn sideways"}, 'must be at_once, mid_output or like "EndTxn request #2"'),
+        ({"aim": "EndTx request"}, "unknown api 'EndTx'"),
+        ({"aim": "EndTxn request", "release": "soon"}, "unknown release 'soon'; known: drop, late"),
+        ({"release": "late"}, "`release` is for aims at a frame"),
+        ({"aim": "EndTxn request", "target": "broker:1"}, "aim 'EndTxn request' is for instances"),
+    ],
+)
+def test_an_aim_at_a_frame_that_cannot_be(change: dict, message: str) -> None:
+    entry = {"action": "kill", "target": "instance:0", "at": "5 s", **change}
+    with pytest.raises(UsageError, match=re.escape(message)):
+        parse_schedule([entry])
 
 
 def test_a_missing_key_is_named() -> None:
