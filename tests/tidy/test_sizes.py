@@ -14,7 +14,7 @@ BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "manager
 # time.sleep has one home; the sink stands alone and the warden is a bare script: they have theirs.
 SLEEPS_IN = {"deadline.py", "budget.py", "warden.py"}
 # job.py is a suspect: it speaks by printing JSON lines; the sink has a command line of its own.
-PRINTS_IN = {"printing.py", "job.py", "__main__.py"}
+PRINTS_IN = {"contract.py", "printing.py", "job.py", "__main__.py"}
 
 
 def name_of(path: Path) -> str:

@@ -8,6 +8,7 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.suspects.suspect import PositionHome, Suspect
 
 _SPARK_JOB = (sys.executable, "-m", "onceproof.suspects.spark.job")
+_CONSUMER = (sys.executable, "-m", "onceproof.suspects.consumers")
 _SPARK_SETTINGS = {
     "lanes": "2",
     # A trial's batches are small; through lanes is the harder way to write them.
@@ -38,6 +39,23 @@ SUSPECTS: dict[str, Suspect] = {
             settings=_SPARK_SETTINGS,
             spark=True,
             instances_max=1,
+        ),
+        Suspect(
+            name="consumer_manual_commit",
+            description="a plain consumer: output first, then its offsets (or order=commit_first)",
+            argv=(*_CONSUMER, "manual_commit"),
+            position=PositionHome.GROUP,
+            workloads=("copy",),
+            transactional=False,
+            settings={"order": "output_first"},
+        ),
+        Suspect(
+            name="consumer_transactional",
+            description="a plain consumer: output and offsets in one transaction",
+            argv=(*_CONSUMER, "transactional"),
+            position=PositionHome.GROUP,
+            workloads=("copy",),
+            transactional=True,
         ),
         Suspect(
             name="command",

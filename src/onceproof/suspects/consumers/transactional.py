@@ -1,0 +1,94 @@
+"""Exactly once, as the textbook has it: output and offsets in one transaction of Kafka's.
+
+    init (fences the predecessor) ──▶ poll ──▶ begin ─▶ produce ─▶ send offsets ─▶ commit ──▶ poll …
+                                                          │ a transaction that must be aborted
+                                       seek back ◀── abort ◀┘
+
+The client library keeps one epoch for all its transactions: a delayed EndTxn of an earlier one can
+end the next (KAFKA-17754). That is on trial here, not mended.
+"""
+
+import sys
+from collections.abc import Callable
+
+from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
+
+from onceproof.suspects.consumers.contract import (
+    BATCH_MAX,
+    BATCH_WAIT_S,
+    CALL_S,
+    Ending,
+    consumer_settings,
+    given,
+    producer_settings,
+    records_of,
+    say,
+)
+
+
+def main() -> int:
+    ending = Ending()
+    producer = Producer(
+        producer_settings(
+            **{
+                "transactional.id": f"{given('APP_ID')}-{given('INSTANCE')}",
+                "transaction.timeout.ms": int(given("TRANSACTION_TIMEOUT_MS")),
+            }
+        )
+    )
+    again(lambda: producer.init_transactions(CALL_S))
+    consumer = Consumer(consumer_settings())
+    consumer.subscribe([given("INPUT_TOPIC")])
+    say("started")
+    while not ending.asked:
+        records = records_of(consumer.consume(BATCH_MAX, BATCH_WAIT_S))
+        if not records:
+            continue
+        try:
+            write(producer, consumer, records)
+            say("committed", records=len(records))
+        except KafkaException as error:
+            if not error.args[0].txn_requires_abort():
+                raise
+            again(lambda: producer.abort_transaction(CALL_S))
+            seek_back(consumer)
+    consumer.close()
+    say("stopped")
+    return 0
+
+
+def write(producer: Producer, consumer: Consumer, records: list[Message]) -> None:
+    producer.begin_transaction()
+    for record in records:
+        producer.produce(given("OUTPUT_TOPIC"), key=record.key(), value=record.value())
+        producer.poll(0)
+    positions = {record.partition(): (record.offset() or 0) + 1 for record in records}
+    offsets = [
+        TopicPartition(given("INPUT_TOPIC"), number or 0, offset)
+        for number, offset in positions.items()
+    ]
+    group = consumer.consumer_group_metadata()
+    again(lambda: producer.send_offsets_to_transaction(offsets, group, CALL_S))
+    again(lambda: producer.commit_transaction(CALL_S))
+
+
+def seek_back(consumer: Consumer) -> None:
+    """To what is committed: the records of an aborted transaction are read again."""
+    for partition in consumer.committed(consumer.assignment(), CALL_S):
+        partition.offset = max(partition.offset, 0)
+        consumer.seek(partition)
+
+
+def again(step: Callable[[], None]) -> None:
+    """As often as the client says that it may be tried again."""
+    while True:
+        try:
+            step()
+            return
+        except KafkaException as error:
+            if not error.args[0].retriable():
+                raise
+
+
+if __name__ == "__main__":
+    sys.exit(main())
