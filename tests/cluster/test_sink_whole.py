@@ -42,6 +42,8 @@ class Pipeline:
         producer.flush()
 
     def sink(self, **changes: int) -> ExactlyOnceKafka:
+        """A mebibyte is small, and not much is needed for more."""
+        changes = {"small_batch_bytes": 2**20, **changes}
         return exactly_once_kafka(
             sink_id=self.name,
             topic=self.name,

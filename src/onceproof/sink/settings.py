@@ -9,7 +9,7 @@ from onceproof.sink.errors import SinkError
 TRANSACTION_TIMEOUT_MS_DEFAULT = 60_000
 LANES_DEFAULT = 4
 SMALL_LANE_BYTES_DEFAULT = 64 * 1024
-SMALL_BATCH_BYTES_DEFAULT = 1024 * 1024
+SMALL_BATCH_BYTES_DEFAULT = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
