@@ -2,6 +2,7 @@
 
     aim = "EndTxn request"              before the broker sees it
     aim = "EndTxn response commit #3"   the broker has acted, the client does not know; the third
+    aim = "Fetch request on *.ledger"   of those that speak of such a topic
 
 The frame is held at the proxy while the fault is injected. `release` says what becomes of it then:
 drop    it is lost with its sender
@@ -19,7 +20,7 @@ from onceproof.errors import UsageError, unknown_name
 
 _TEXT = re.compile(
     r"^(?P<api>[A-Z]\w+) (?P<direction>request|response)"
-    r"(?: (?P<end>commit|abort))?(?: #(?P<occurrence>\d+))?$"
+    r"(?: (?P<end>commit|abort))?(?: on (?P<topic>\S+))?(?: #(?P<occurrence>\d+))?$"
 )
 
 
@@ -34,6 +35,7 @@ class WireAim:
     api: str
     direction: str
     committed: bool | None = None
+    topic: str | None = None
     occurrence: int | None = None
     release: Release = Release.PASS
 
@@ -43,6 +45,7 @@ class WireAim:
             "api": self.api,
             "direction": self.direction,
             "committed": self.committed,
+            "topic": self.topic,
             "occurrence": self.occurrence,
         }
         return {name: value for name, value in given.items() if value is not None}
@@ -51,6 +54,8 @@ class WireAim:
         words = [self.api, self.direction]
         if self.committed is not None:
             words.append("commit" if self.committed else "abort")
+        if self.topic is not None:
+            words.append(f"on {self.topic}")
         if self.occurrence is not None:
             words.append(f"#{self.occurrence}")
         return " ".join(words)
@@ -74,6 +79,7 @@ def parse_wire_aim(text: str, entry: Mapping[str, Any]) -> WireAim:
         api=found["api"],
         direction=found["direction"],
         committed=None if found["end"] is None else found["end"] == "commit",
+        topic=found["topic"],
         occurrence=None if found["occurrence"] is None else int(found["occurrence"]),
         release=Release(release),
     )

@@ -95,6 +95,10 @@ def test_a_parameter_that_does_not_belong_is_named(change: dict, message: str) -
         ("EndTxn request", WireAim(api="EndTxn", direction="request")),
         ("Fetch response #12", WireAim(api="Fetch", direction="response", occurrence=12)),
         (
+            "Fetch request on *.ledger #2",
+            WireAim(api="Fetch", direction="request", topic="*.ledger", occurrence=2),
+        ),
+        (
             "EndTxn response abort #3",
             WireAim(api="EndTxn", direction="response", committed=False, occurrence=3),
         ),
