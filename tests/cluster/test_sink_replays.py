@@ -114,9 +114,9 @@ def shuffled(rows: DataFrame) -> DataFrame:
 @pytest.mark.parametrize(
     ("transform", "cut", "partitions"),
     [
-        (as_it_is, "partitions", 2),
         (as_it_is, "partitions", 3),
-        (as_it_is, "partitions", 4),
+        pytest.param(as_it_is, "partitions", 2, marks=pytest.mark.jury),
+        pytest.param(as_it_is, "partitions", 4, marks=pytest.mark.jury),
         (shuffled, "keys", 3),
         pytest.param(shuffled, "keys", 2, marks=pytest.mark.jury),
         pytest.param(shuffled, "keys", 4, marks=pytest.mark.jury),
