@@ -25,7 +25,7 @@ CONCURRENT_TRANSACTIONS = 51
 GONE_S = 30.0
 ROWS = 200
 PADDING = 500  # bytes a value
-BYTES_PER_S = 20_000.0  # of each broker
+BYTES_PER_S = 8_000.0  # of each broker
 
 
 @pytest.fixture(scope="module")
@@ -160,5 +160,6 @@ def test_a_quota_throttles_and_breaks_nothing(line: Line) -> None:
     for batch in range(8):
         line.write(sink, batch)
     assert line.visible() == list(range(8 * ROWS))
-    # Not a limit of ours: faster than the quota allows would mean that it did not apply.
-    assert time.monotonic() - began > 8 * ROWS * PADDING / BYTES_PER_S / 4
+    # Not a limit of ours: much faster than three brokers' quotas would mean that none applied. They
+    # are averages over some ten seconds, so a part comes through at once.
+    assert time.monotonic() - began > 8 * ROWS * PADDING / (3 * BYTES_PER_S) / 2
