@@ -99,20 +99,25 @@ def test_small_batches_are_written_whole_and_large_ones_by_lanes_in_one_and_the_
     assert line.counts() == each_key(3, 203, 206)
 
 
+def die_after_the_commit(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver dies before Spark knows that its batch is written."""
+    real = Announcer.write_whole
+
+    def die_after(*given: object) -> None:
+        real(*given)  # type: ignore[arg-type]
+        raise Death("after the commit")
+
+    with monkeypatch.context() as death:
+        death.setattr(Announcer, "write_whole", die_after)
+        with pytest.raises(Exception, match="after the commit"):
+            line.run(line.sink())
+
+
 def test_a_batch_that_was_committed_before_the_driver_died_is_not_written_again(
     line: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line.feed()
-    with monkeypatch.context() as death:
-        real = Announcer.write_whole
-
-        def die_after(*given: object) -> None:
-            real(*given)  # type: ignore[arg-type]
-            raise Death("after the commit")
-
-        death.setattr(Announcer, "write_whole", die_after)
-        with pytest.raises(Exception, match="after the commit"):
-            line.run(line.sink())
+    die_after_the_commit(line, monkeypatch)
     line.run(line.sink())
     line.feed()
     line.run(line.sink())
@@ -122,16 +127,7 @@ def test_a_batch_that_was_committed_before_the_driver_died_is_not_written_again(
 
 def test_a_replay_that_differs_stops(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
     line.feed()
-    with monkeypatch.context() as death:
-        real = Announcer.write_whole
-
-        def die_after(*given: object) -> None:
-            real(*given)  # type: ignore[arg-type]
-            raise Death("after the commit")
-
-        death.setattr(Announcer, "write_whole", die_after)
-        with pytest.raises(Exception, match="after the commit"):
-            line.run(line.sink())
+    die_after_the_commit(line, monkeypatch)
     line.shape = "concat(count + 1, '') AS value"
     with pytest.raises(Exception, match=r"batch 0: the replayed rows are not those.*`accept`"):
         line.run(line.sink())
@@ -176,7 +172,6 @@ def test_more_than_the_driver_may_collect_goes_by_lanes(
 ) -> None:
     line.feed()
     line.shape = "repeat('x', 100000) AS value"
-    line.spark.conf.set("spark.sql.shuffle.partitions", "2")
     sink = line.sink()
 
     def as_spark_does(_: object) -> None:

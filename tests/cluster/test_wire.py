@@ -13,7 +13,7 @@ from confluent_kafka import Producer
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.cluster.ports import HeldPorts
-from onceproof.deadline import Deadline
+from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import UsageError
 from onceproof.wire.control import Wire
 
@@ -120,7 +120,7 @@ def test_a_commit_is_held_as_long_as_it_is_told_and_then_done(
 
 
 def test_a_held_request_outlives_its_client_and_reaches_the_broker(
-    cluster: LocalCluster, wire: Wire, topic: str
+    cluster: LocalCluster, wire: Wire, topic: str, folder: Path
 ) -> None:
     """The very thing a delayed EndTxn is (KAFKA-17754)."""
     producer = transactional(cluster, "orphan")
@@ -137,11 +137,21 @@ def test_a_held_request_outlives_its_client_and_reaches_the_broker(
     producer.produce(topic, b"first")
     producer.commit_transaction(30)  # cut off, tried again, done
     assert wire.counts("orphan-end")["held"] == 1
+    assert len(answers_to_ends(wire, folder)) == 1  # to the second try
     assert wire.release("orphan-end") == 1
-    answer = wire.flush()
-    assert answer["recorded"] > 0
+    wait_until(lambda: len(answers_to_ends(wire, folder)) == 2, Deadline(10), "no answer to it")
     assert values(cluster, topic) == [b"first"]
     wire.remove("orphan-end")
+
+
+def answers_to_ends(wire: Wire, folder: Path) -> list[dict[str, Any]]:
+    wire.flush()
+    return [
+        row
+        for row in pyarrow.parquet.read_table(folder / "wire").to_pylist()
+        if (row["api"], row["direction"]) == ("EndTxn", "response")
+        and row["transactional_id"] == "orphan"
+    ]
 
 
 @pytest.mark.parametrize("rule", ["drop", "disconnect"])
@@ -193,3 +203,20 @@ def test_a_rule_that_cannot_be_is_refused_and_harms_nothing(wire: Wire) -> None:
     with pytest.raises(UsageError, match="EndTxn"):
         wire.add({"name": "slip", "rule": "drop", "match": {"api": "EndTx"}})
     assert wire.flush()["recorded"] > 0
+
+
+def test_what_came_by_last_is_on_disk_when_the_proxy_has_ended(
+    cluster: LocalCluster, tmp_path: Path
+) -> None:
+    """It writes once a second; the rest, when it is told to end."""
+    ports = HeldPorts()
+    with Wire.start(
+        record=tmp_path / "wire", log=tmp_path / "proxy.log", seed=1, take_ports=ports.take
+    ) as brief:
+        broker = cluster.broker(1)
+        address = brief.advertise(1, "suspects", broker.plan.bound("SUSPECTS"))
+        producer = Producer({"bootstrap.servers": address, "log_level": 0})
+        producer.list_topics(timeout=20)
+    ports.release()
+    rows = pyarrow.parquet.read_table(tmp_path / "wire").to_pylist()
+    assert {"ApiVersions", "Metadata"} <= {row["api"] for row in rows}

@@ -71,6 +71,8 @@ class Announcer:
         """The lead for this batch, which is ours to write or to replay."""
         if self._is_first:
             self._prepare_ledger()
+        # Of an attempt that failed: whether it was committed, the ledger will tell.
+        self._announcement = None
         lead = self._take_lead()
         if lead.replays(query, batch_id):
             # Nothing will be announced, so nothing would tell us that we were fenced meanwhile.

@@ -159,8 +159,10 @@ class ExactlyOnceKafka:
     ) -> tuple[TakenUp, list[LaneReport]]:
         try:
             rows = self._whole.collect(batch)
-        except LaneError:
-            self._expectation.was_wrong()
+        except BaseException as problem:
+            lead.transaction.close()
+            if isinstance(problem, LaneError):
+                self._expectation.was_wrong()
             raise
         taken, report = self._whole.write(lead, query, batch_id, rows)
         return taken, [report]

@@ -96,6 +96,11 @@ def make_plan(request: Request) -> Plan:
     schedule = scenario.schedule()
     if request.bootstrap_server is not None:
         _refuse_on_a_foreign_cluster(scenario, schedule, request)
+    if request.keep_cluster and any(step.needs_wire for step in schedule):
+        raise UsageError(
+            f"scenario {scenario.name} needs the proxy, which ends with the run; a cluster that is"
+            " kept would lead nowhere: leave --keep-cluster out"
+        )
     return Plan(
         scenario=scenario,
         suspect=suspect,
@@ -180,6 +185,11 @@ def _refuse_on_a_foreign_cluster(
             " cluster that runs already, and its processes are not ours to touch."
             " Run a scenario without broker faults (tc01_normal, tc02_crash_loop), or leave"
             " --bootstrap-server out"
+        )
+    if any(step.needs_wire for step in schedule):
+        raise UsageError(
+            f"scenario {scenario.name} has faults on the network; the addresses of"
+            f" {request.bootstrap_server} do not lead through our proxy"
         )
     if request.kafka is not None or scenario.broker_properties:
         raise UsageError("--kafka and broker properties are for clusters that onceproof starts")

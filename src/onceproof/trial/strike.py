@@ -71,9 +71,7 @@ class Striker:
             self._heal(fault, victim, target, action)
             self._last_victim = victim
             if held is not None:
-                if held.is_late:
-                    self._await_recovery()
-                held.let_go(is_back=True)
+                self._let_go(held)
 
     def _heal(self, fault: Fault, victim: Victim, target: str, action: str) -> None:
         fault.heal()
@@ -85,6 +83,15 @@ class Striker:
         self.records[-1] = replace(
             self._after(fault, self.records[-1]), healed_at_s=self._stage.events.now_s()
         )
+
+    def _let_go(self, held: WireHold) -> None:
+        """The victim is back, and what it had sent before may go on its way."""
+        if held.is_late:
+            self._await_recovery()
+        try:
+            held.let_go(is_back=True)
+        except FaultError as gone:
+            self.records[-1] = replace(self.records[-1], applied=False, evidence=str(gone))
 
     def _after(self, fault: Fault, record: FaultRecord) -> FaultRecord:
         """Some faults know only in the end whether they met anything."""

@@ -43,10 +43,20 @@ class WireHold:
                 self._give_up()
 
     def let_go(self, *, is_back: bool) -> None:
-        """Called after the fault was injected, and again when the victim is back."""
-        if self.is_late == is_back:
-            self._wire.release(self._name, forward=self._aim.release is not Release.DROP)
-            self._wire.remove(self._name)
+        """Called after the fault was injected, and again when the victim is back.
+
+        FaultError if a request was to reach the broker and is gone: its connection was closed. (A
+        response whose client was killed is gone by then as well, and nobody misses it.)
+        """
+        if self.is_late != is_back:
+            return
+        forward = self._aim.release is not Release.DROP
+        released = self._wire.release(self._name, forward=forward)
+        self._wire.remove(self._name)
+        if forward and self._aim.direction == "request" and released == 0:
+            raise FaultError(
+                f"{self._aim} was held, but its broker closed the connection meanwhile"
+            )
 
     def abandon(self) -> None:
         """The fault could not be injected: all goes on as if nothing had been held."""

@@ -1,6 +1,6 @@
 """The proxy as seen by a trial: started, told its rules, listened to.
 
-with Wire.start(record=…, log=…, seed=1) as wire:
+with Wire.start(record=…, log=…, seed=1, take_ports=…) as wire:
     cluster = LocalCluster.start(…, advertise=wire.advertise)
     wire.add({"name": "end", "rule": "hold", "match": {"api": "EndTxn", "occurrence": 3}})
     frame = wire.await_applied("end", Deadline(60))
@@ -8,24 +8,27 @@ with Wire.start(record=…, log=…, seed=1) as wire:
     wire.release("end")
 """
 
+import contextlib
 import itertools
 import json
 import socket
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from onceproof.deadline import Deadline
+from onceproof.deadline import Deadline, pause
 from onceproof.errors import OnceproofError, UsageError
 from onceproof.process import Child, spawn
-from onceproof.wire.ports import FreePorts
 
+FreePorts = Callable[[int], list[int]]  # the cluster's own: nobody else takes them meanwhile
 HOST = "127.0.0.1"
 START_S_MAX = 30.0
 ANSWER_S_MAX = 30.0
-EVENTS_MAX = 100_000
+ENDED_LOOK_S = 0.02
+EVENTS_MAX = 10_000  # the newest are kept
 
 
 class WireError(OnceproofError):
@@ -42,7 +45,8 @@ class Wire:
         self._numbers = itertools.count(1)
         self._news = threading.Condition()
         self._answers: dict[int, dict[str, Any]] = {}
-        self._events: list[dict[str, Any]] = []
+        self._events: deque[dict[str, Any]] = deque(maxlen=EVENTS_MAX)
+        self._first_applied: dict[str, dict[str, Any]] = {}  # rule → frame
         self._is_gone = False
         threading.Thread(target=self._listen, daemon=True, name="onceproof-wire").start()
 
@@ -72,9 +76,14 @@ class Wire:
 
     def close(self) -> None:
         """What was recorded is on disk after this."""
-        self._is_gone = True
+        with contextlib.suppress(OSError):  # it may be gone already
+            # Not `close`: the thread that listens holds the connection open.
+            self._control.shutdown(socket.SHUT_RDWR)
+        ended = Deadline(ANSWER_S_MAX)
+        while self._child.is_running() and not ended.expired():
+            pause(ENDED_LOOK_S)
         self._control.close()
-        self._child.stop(Deadline(ANSWER_S_MAX))
+        self._child.stop(Deadline(0))
 
     def advertise(self, broker: int, listener: str, bound: str) -> str:
         """For LocalCluster.start: a listener of ours that leads there."""
@@ -111,17 +120,7 @@ class Wire:
 
     def await_applied(self, rule: str, deadline: Deadline) -> dict[str, Any] | None:
         """The first frame that the rule was applied to; None if there was none in time."""
-        found: dict[str, Any] | None = self._await(
-            lambda: next(
-                (
-                    event["frame"]
-                    for event in self._events
-                    if event["event"] == "applied" and rule in event["rules"]
-                ),
-                None,
-            ),
-            deadline,
-        )
+        found: dict[str, Any] | None = self._await(lambda: self._first_applied.get(rule), deadline)
         return found
 
     def _ask(self, command: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,6 +158,9 @@ class Wire:
         with self._news:
             if message["event"] == "answer":
                 self._answers[message["id"]] = message
-            elif len(self._events) < EVENTS_MAX:
+            else:
                 self._events.append(message)
+            if message["event"] == "applied":
+                for rule in message["rules"]:
+                    self._first_applied.setdefault(rule, message["frame"])
             self._news.notify_all()

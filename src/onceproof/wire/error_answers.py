@@ -1,10 +1,11 @@
 """A response that says an error, made without asking the broker. Pure.
 
-kio's schemas tell each field's type: everything is empty or 0, every error code is the one given,
-and each partition the request speaks of has an answer of its own.
+kio's schemas tell each field's type: everything is empty or 0, and the error code is the one given.
+Only to apis whose answer is one error for all: partitions would each need an answer of their own.
 """
 
 import dataclasses
+import datetime
 import io
 import struct
 import typing
@@ -15,18 +16,21 @@ from kio.schema.errors import ErrorCode
 from kio.serial import entity_writer
 
 from onceproof.errors import UsageError
-from onceproof.wire.decoding import api_name
 from onceproof.wire.facts import NOTHING, Facts
 from onceproof.wire.frames import LENGTH, RequestHead
 
-_FLAT = {"InitProducerId", "AddOffsetsToTxn", "EndTxn", "Heartbeat", "JoinGroup", "SyncGroup"}
+ANSWERABLE = (
+    "InitProducerId",
+    "AddOffsetsToTxn",
+    "EndTxn",
+    "Heartbeat",
+    "JoinGroup",
+    "SyncGroup",
+)
 
 
 def error_answer(head: RequestHead, facts: Facts | None, code: int) -> bytes:
     """A whole frame."""
-    api = api_name(head.api_key)
-    if api not in _FLAT:
-        raise UsageError(f"an error cannot be answered to {api}; it can to {', '.join(_FLAT)}")
     schema: Any = load_response_schema(head.api_key, head.version)
     body = _filled(schema, ErrorCode(code), facts or NOTHING)
     header = schema.__header_schema__(correlation_id=head.correlation_id)
@@ -59,8 +63,6 @@ def _value(field: Any, kind: Any, code: ErrorCode, facts: Facts) -> Any:
 
 def _empty(kafka_type: str, kind: Any) -> Any:
     if kafka_type == "timedelta_i32":
-        import datetime
-
         return datetime.timedelta(0)
     if kafka_type == "string":
         return ""

@@ -8,7 +8,6 @@ way, whether or not its sender still is.
 """
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -126,20 +125,17 @@ class Link:
         handle: Callable[[bytes, asyncio.StreamWriter], Awaitable[None]],
     ) -> None:
         cutter = FrameCutter()
-        with contextlib.suppress(ConnectionError, _Ended):
+        try:
             while data := await reader.read(READ_BYTES):
-                for frame in self._cut(cutter, data):
+                for frame in cutter.feed(data):
                     await handle(frame, writer)
                 if writer is self._to_client and writer.is_closing():
                     continue  # nobody is there; what the broker says is still looked at
                 await writer.drain()
-
-    def _cut(self, cutter: FrameCutter, data: bytes) -> list[bytes]:
-        try:
-            return cutter.feed(data)
+        except (ConnectionError, _Ended):
+            pass
         except FrameError as error:
             self._shared.tell({"event": "not-kafka", "told": str(error)})
-            raise _Ended from error
 
     async def _request(self, frame: bytes, to_broker: asyncio.StreamWriter) -> None:
         head = read_request_head(frame)

@@ -5,7 +5,7 @@ A frame that cannot be decoded may be the very one that a rule waits for: that i
 """
 
 import fnmatch
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 
 from onceproof.errors import UsageError, unknown_name
@@ -100,17 +100,6 @@ class Match:
                 or any(_fits_name(self.topic, place.topic) for place in facts.places)
             )
         )
-
-    def describe(self) -> str:
-        """For people: "EndTxn request, transactional_id app-*, occurrence 3"."""
-        head = f"{self.api or 'any'} {self.direction}"
-        others = [
-            f"{each.name} {value}"
-            for each in fields(self)
-            if each.name not in ("api", "direction")
-            and (value := getattr(self, each.name)) is not None
-        ]
-        return ", ".join([head, *others])
 
 
 def _fits_name(pattern: str | None, name: str | None) -> bool:

@@ -7,13 +7,12 @@ Counts tell the truth about faults: `applied` is how often a rule has changed a 
 """
 
 import random
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from onceproof.errors import UsageError, unknown_name
 from onceproof.wire.matching import Fit, Seen
 from onceproof.wire.rules.catalog import NamedRule
-from onceproof.wire.rules.rule import Moment
+from onceproof.wire.rules.rule import Gate, Moment
 from onceproof.wire.verdict import PASS, Pass, Verdict, Wait
 
 
@@ -56,8 +55,8 @@ class RuleBook:
     def admits(self, seen: Seen) -> bool:
         """Whether a connection may be made; `seen` is a request without an api."""
         for rule in self._rules.values():
-            admits = getattr(rule.rule, "admits", None)
-            if admits is not None and rule.match.fits(seen) is Fit.YES and not admits():
+            gate = rule.rule
+            if isinstance(gate, Gate) and rule.match.fits(seen) is Fit.YES and not gate.admits():
                 self._counts[rule.name].applied += 1
                 return False
         return True
@@ -81,13 +80,6 @@ class RuleBook:
             verdict=_together([verdict for _, verdict in chosen]),
             by=tuple(name for name, _ in chosen),
             undecoded_for=tuple(undecoded),
-        )
-
-    def asks_about(self, apis: Iterable[str]) -> bool:
-        """Whether any rule could mean one of these."""
-        wanted = set(apis)
-        return any(
-            rule.match.api in wanted or rule.match.api is None for rule in self._rules.values()
         )
 
     def _propose(self, rule: NamedRule, seen: Seen, now: float) -> Verdict:

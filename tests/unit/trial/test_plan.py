@@ -79,6 +79,24 @@ def test_brokers_of_a_cluster_that_runs_already_are_not_touched() -> None:
     make_plan(Request(scenario="tc02_crash_loop", bootstrap_server="localhost:9092"))
 
 
+def test_what_needs_the_proxy_is_refused_where_there_can_be_none(tmp_path: Path) -> None:
+    aimed = tmp_path / "aimed.toml"
+    aimed.write_text(
+        """
+        description = "one kill, aimed at a frame"
+        suspect = "consumer_transactional"
+        workload = "copy"
+        expect = "HELD"
+        faults = [{action="kill", target="instance:0", at="10%", aim="EndTxn request"}]
+        """
+    )
+    with pytest.raises(UsageError, match="do not lead through our proxy"):
+        make_plan(Request(scenario=str(aimed), bootstrap_server="localhost:9092"))
+    with pytest.raises(UsageError, match="leave --keep-cluster out"):
+        make_plan(Request(scenario=str(aimed), keep_cluster=True))
+    assert make_plan(Request(scenario=str(aimed))).needs_wire
+
+
 def test_a_command_copies_unless_it_is_said_to_do_something_else() -> None:
     assert make_plan(Request(command="my app")).scenario.workload == "copy"
     assert make_plan(Request(command="my app", workload="fold")).scenario.workload == "fold"

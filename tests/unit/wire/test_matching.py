@@ -69,8 +69,3 @@ def test_a_slip_of_the_pen_is_told() -> None:
         Match(api="EndTx")
     with pytest.raises(UsageError, match="occurrence counts from 1; got 0"):
         Match(occurrence=0)
-
-
-def test_a_match_is_told_in_words() -> None:
-    match = Match(api="EndTxn", direction=Direction.RESPONSE, instance=1, occurrence=3)
-    assert match.describe() == "EndTxn response, instance 1, occurrence 3"

@@ -33,7 +33,10 @@ def verdicts(given: RuleBook, *frames: Seen, now: float = 0.0) -> list[Verdict]:
         ({"rule": "partition"}, Hold(by="r")),
         ({"rule": "drop"}, Drop()),
         ({"rule": "disconnect"}, Disconnect()),
-        ({"rule": "error_response", "code": 51}, Answer(error_code=51)),
+        (
+            {"rule": "error_response", "code": 51, "match": {"api": "EndTxn"}},
+            Answer(error_code=51),
+        ),
         ({"rule": "loss", "percent": 0.0}, PASS),
         ({"rule": "refuse"}, PASS),
     ],
@@ -117,7 +120,23 @@ def test_nobody_new_is_let_in_where_connections_are_refused() -> None:
         ({"name": "r", "rule": "delay"}, "rule r .delay.: .*seconds"),
         ({"name": "r", "rule": "drop", "match": {"topik": "x"}}, "topic"),
         ({"name": "r", "rule": "drop", "match": {"direction": "there"}}, "request"),
-        ({"name": "r", "rule": "error_response", "code": 0}, "error code 0 is no error"),
+        (
+            {"name": "r", "rule": "error_response", "code": 0, "match": {"api": "EndTxn"}},
+            "error code 0 is no error",
+        ),
+        (
+            {"name": "r", "rule": "error_response", "code": 51, "match": {"api": "Produce"}},
+            "is for a request of InitProducerId, .*; got Produce request",
+        ),
+        (
+            {
+                "name": "r",
+                "rule": "hold",
+                "cut_client": True,
+                "match": {"api": "EndTxn", "direction": "response"},
+            },
+            "cut_client is for requests; got response",
+        ),
         ({"name": "r", "rule": "bandwidth", "bytes_per_s": 0}, "must be above 0"),
     ],
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
+from onceproof.wire.error_answers import ANSWERABLE
 from onceproof.wire.matching import Direction, Match
 from onceproof.wire.rules.bandwidth import Bandwidth
 from onceproof.wire.rules.delay import Delay
@@ -50,6 +51,7 @@ def make_rule(data: Mapping[str, Any]) -> NamedRule:
     if kind not in RULES:
         raise unknown_name("rule", kind, RULES)
     match, times = _match(given.pop("match", {})), given.pop("times", None)
+    _check(name, kind, match, given)
     if kind in _NAMED:
         given["name"] = name
     try:
@@ -57,6 +59,18 @@ def make_rule(data: Mapping[str, Any]) -> NamedRule:
     except TypeError as error:
         raise UsageError(f"rule {name} ({kind}): {error}") from error
     return NamedRule(name=name, kind=kind, match=match, rule=rule, times=times)
+
+
+def _check(name: str, kind: str, match: Match, given: Mapping[str, Any]) -> None:
+    """What could be said, but not be done: it would count as applied and do nothing."""
+    is_request = match.direction is Direction.REQUEST
+    if kind == "error_response" and not (is_request and match.api in ANSWERABLE):
+        raise UsageError(
+            f"rule {name}: error_response is for a request of {', '.join(ANSWERABLE)};"
+            f" got {match.api} {match.direction}"
+        )
+    if kind == "hold" and given.get("cut_client") and not is_request:
+        raise UsageError(f"rule {name}: cut_client is for requests; got {match.direction}")
 
 
 def _match(data: Mapping[str, Any]) -> Match:

@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from onceproof.wire.matching import Seen
 from onceproof.wire.verdict import Verdict
@@ -22,6 +22,7 @@ class Rule(Protocol):
         ...
 
 
+@runtime_checkable
 class Gate(Protocol):
     """A rule that also decides who may connect."""
 
