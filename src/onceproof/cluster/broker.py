@@ -1,29 +1,37 @@
 """One broker as a local process: killed, stopped, paused, resumed, restarted on its own data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from onceproof.cluster import logs
 from onceproof.cluster.client import BrokerClient
-from onceproof.cluster.settings import JUDGE, SUSPECTS, BrokerPlan
+from onceproof.cluster.settings import CONTROLLER, INTERNAL, JUDGE, SUSPECTS, BrokerPlan
 from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import ClusterError
 from onceproof.process import Child, spawn
 
 STOP_S_MAX = 20.0
+OnStart = Callable[[int, int], None]  # told the id and the pid, at every start
 
 
 class Broker:
     """Its ports and its data stay the same over restarts; its log goes on in the same file."""
 
     def __init__(
-        self, plan: BrokerPlan, command: Sequence[str], log: Path, *, outlives_us: bool = False
+        self,
+        plan: BrokerPlan,
+        command: Sequence[str],
+        log: Path,
+        *,
+        outlives_us: bool = False,
+        on_start: OnStart = lambda _id, _pid: None,
     ) -> None:
         self.plan = plan
         self.log = log
         self._command = list(command)
         self._outlives_us = outlives_us
         self._child: Child | None = None
+        self._on_start = on_start
 
     @property
     def id(self) -> int:
@@ -40,6 +48,15 @@ class Broker:
     def on_the_wire(self) -> Mapping[str, int | str]:
         return {"broker": self.id, "listener": SUSPECTS.lower()}
 
+    def as_sender(self) -> Mapping[str, int | str]:
+        return {"sender": self.id, "listener": INTERNAL.lower()}
+
+    def to_controllers(self) -> Mapping[str, int | str]:
+        return {"sender": self.id, "listener": CONTROLLER.lower()}
+
+    def from_controllers(self) -> Mapping[str, int | str]:
+        return {"broker": self.id, "listener": CONTROLLER.lower()}
+
     def start(self) -> None:
         if self.is_running():
             raise ClusterError(f"{self.name} runs already; pid {self.pid}")
@@ -50,6 +67,7 @@ class Broker:
             cwd=self.plan.directory,  # a JVM that crashes leaves its report where it stands
             outlives_us=self._outlives_us,
         )
+        self._on_start(self.id, self._child.pid)
 
     def kill(self) -> None:
         """SIGKILL: no goodbye to controllers, no flush."""

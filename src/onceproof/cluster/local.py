@@ -10,7 +10,7 @@ from pathlib import Path
 
 from onceproof.cluster import logs as broker_logs
 from onceproof.cluster import readiness
-from onceproof.cluster.broker import Broker
+from onceproof.cluster.broker import Broker, OnStart
 from onceproof.cluster.classdata import Recording
 from onceproof.cluster.client import BrokerClient
 from onceproof.cluster.jvm import DEFAULT_VERSION, JVM_FLAGS, broker_software
@@ -47,6 +47,7 @@ class LocalCluster:
         brokers: int = 3,
         properties: Mapping[str, str] | None = None,
         advertise: Advertise | None = None,
+        on_start: OnStart = lambda _id, _pid: None,
         jvm_flags: Sequence[str] = JVM_FLAGS,
         outlives_us: bool = False,
         deadline: Deadline | None = None,
@@ -60,6 +61,7 @@ class LocalCluster:
             logs=logs.absolute(),
             properties=properties or {},
             advertise=advertise,
+            on_start=on_start,
             jvm_flags=jvm_flags,
             outlives_us=outlives_us,
         )

@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onceproof.cluster.broker import Broker
+from onceproof.cluster.broker import Broker, OnStart
 from onceproof.cluster.classdata import Recording
 from onceproof.cluster.jvm import JVM_FLAGS, BrokerSoftware
 from onceproof.cluster.ports import HeldPorts
 from onceproof.cluster.settings import (
+    CONTROLLER,
     INTERNAL,
     LISTENERS,
     SUSPECTS,
@@ -21,7 +22,8 @@ from onceproof.cluster.template import copy_template, formatted_template, new_ka
 from onceproof.errors import ClusterError, UsageError
 
 BROKERS_MAX = 5
-PROXIED = (SUSPECTS, INTERNAL)
+PROTOCOLS = "listener.security.protocol.map"
+PROXIED = (SUSPECTS, INTERNAL, CONTROLLER)
 
 # Asked with (broker id, listener, bound address) for each listener a proxy may stand before;
 # answers the address to advertise.
@@ -40,12 +42,18 @@ class ClusterOrder:
     advertise: Advertise | None = None
     jvm_flags: Sequence[str] = JVM_FLAGS
     outlives_us: bool = False
+    on_start: OnStart = lambda _id, _pid: None
 
     def check(self) -> None:
         if not 1 <= self.brokers <= BROKERS_MAX:
             raise UsageError(f"brokers must be 1 to {BROKERS_MAX}; got {self.brokers}")
         if any(self.directory.glob("broker-*")):
             raise ClusterError(f"{self.directory} holds brokers already; give an empty directory")
+        if self.advertise is not None and "SSL" in self.properties.get(PROTOCOLS, ""):
+            raise UsageError(
+                "a proxy before a cluster with TLS would see nothing but ciphers: no frame could"
+                " be recorded, none aimed at; leave the proxy or TLS out"
+            )
 
     def build(self, ports: HeldPorts) -> tuple[list[Broker], Recording | None]:
         """Storage and properties of every broker on disk; none is started."""
@@ -92,7 +100,9 @@ class ClusterOrder:
                 record_classes_to=recording.path if recording and records else None,
             )
             log = self.logs / f"broker-{plan.id}.log"
-            brokers.append(Broker(plan, command, log, outlives_us=self.outlives_us))
+            brokers.append(
+                Broker(plan, command, log, outlives_us=self.outlives_us, on_start=self.on_start)
+            )
         return brokers, recording
 
 

@@ -3,7 +3,7 @@
 Each broker has four listeners, so that a fault on one kind of traffic leaves the others alone:
 
     suspects ──▶ (proxy) ──▶ SUSPECTS ┐
-    injector, judge ────────▶ JUDGE    ├─ broker ── CONTROLLER ◀── controllers
+    injector, judge ────────▶ JUDGE    ├─ broker ── CONTROLLER ◀── (proxy) ◀── controllers
     brokers ───▶ (proxy) ──▶ INTERNAL ┘
 """
 
@@ -15,7 +15,6 @@ from onceproof.cluster.ports import HOST
 
 SUSPECTS, JUDGE, INTERNAL, CONTROLLER = "SUSPECTS", "JUDGE", "INTERNAL", "CONTROLLER"
 LISTENERS = (SUSPECTS, JUDGE, INTERNAL, CONTROLLER)
-# The controllers' addresses are the voters' list; a proxy never stands before them.
 ADVERTISED = (SUSPECTS, JUDGE, INTERNAL)
 
 MEGABYTE = 1024 * 1024
@@ -40,6 +39,9 @@ class BrokerPlan:
 
     def bound(self, listener: str) -> str:
         return f"{HOST}:{self.ports[listener]}"
+
+    def is_proxied(self, listener: str) -> bool:
+        return self.address(listener) != self.bound(listener)
 
     def address(self, listener: str) -> str:
         return self.advertised.get(listener, self.bound(listener))
@@ -69,13 +71,15 @@ def _escaped(value: str) -> str:
 
 
 def identity(plan: BrokerPlan, all_plans: list[BrokerPlan]) -> dict[str, str]:
-    voters = (f"{other.id}@{other.bound(CONTROLLER)}" for other in all_plans)
+    voters = (f"{other.id}@{other.address(CONTROLLER)}" for other in all_plans)
+    # Controllers tell each other where they are, too: past a proxy, unless they are told otherwise.
+    advertised = [*ADVERTISED, *([CONTROLLER] if plan.is_proxied(CONTROLLER) else [])]
     return {
         "process.roles": "broker,controller",
         "node.id": str(plan.id),
         "controller.quorum.voters": ",".join(voters),
         "listeners": ",".join(f"{name}://{plan.bound(name)}" for name in LISTENERS),
-        "advertised.listeners": ",".join(f"{name}://{plan.address(name)}" for name in ADVERTISED),
+        "advertised.listeners": ",".join(f"{name}://{plan.address(name)}" for name in advertised),
         "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in LISTENERS),
         "inter.broker.listener.name": INTERNAL,
         "controller.listener.names": CONTROLLER,

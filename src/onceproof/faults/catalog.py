@@ -4,13 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from onceproof.errors import FaultError, unknown_name
+from onceproof.faults.disconnect import Disconnect
 from onceproof.faults.fault import Fault
 from onceproof.faults.kill import Kill
 from onceproof.faults.network import NetworkFault
 from onceproof.faults.pause import Pause
 from onceproof.faults.restart import Restart
 from onceproof.faults.stop import Stop
+from onceproof.faults.stray_end import StrayEnd
+from onceproof.faults.usurp import Usurp
 from onceproof.faults.victim import Victim
+from onceproof.suspects.instance import Instance
 from onceproof.wire.control import Wire
 
 PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
@@ -28,6 +32,10 @@ ACTIONS: dict[str, str] = {
     "narrow": "its frames share a line of bytes_per_s",
     "cut": "nothing passes to it or from it; connections stay",
     "refuse": "it makes, or takes, no new connection",
+    "isolate": "nothing passes between it and the controllers (brokers only)",
+    "usurp": "cut off, succeeded by another process, and back again (instances only)",
+    "stray_end": "its delayed EndTxn comes into its next transaction; SIGKILL (instances only)",
+    "disconnect": "the connection of the frame aimed at is cut, and the frame is lost",
 }
 
 TARGETS: dict[str, str] = {
@@ -58,6 +66,13 @@ def make_fault(action: str, victim: Victim, means: Means) -> Fault:
         raise FaultError(
             f"{action} needs the proxy, and this cluster's addresses do not lead there"
         )
+    if action == "disconnect":
+        return Disconnect(victim)
+    if action == "stray_end":
+        return StrayEnd(victim, means.wire)
+    if action == "usurp":
+        assert isinstance(victim, Instance)
+        return Usurp(victim, means.wire)
     return NetworkFault(victim, means.wire, action, means.parameters)
 
 

@@ -4,17 +4,21 @@ slow     frames are late, and now and then lost, which TCP shows as a stall
 narrow   all frames share a line of so many bytes a second
 cut      nothing passes; connections stay, as if the cable were out
 refuse   no new connection is made; those that are there stay
+isolate  nothing passes between a broker and the controllers; clients still reach it
 
 A fault that no frame has met did not apply: that is known when it is healed.
 """
 
 import itertools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from onceproof.errors import FaultError, UsageError, unknown_name
 from onceproof.faults.victim import Victim
 from onceproof.wire.control import Wire
+
+if TYPE_CHECKING:
+    from onceproof.cluster.broker import Broker
 
 Parameters = Mapping[str, float]
 RulesOf = Callable[[Parameters], list[dict[str, Any]]]
@@ -25,12 +29,13 @@ class NetworkFault:
     def __init__(self, victim: Victim, wire: Wire, action: str, parameters: Parameters) -> None:
         self._victim = victim
         self._wire = wire
+        self._action = action
         self._told = _in_words(action, parameters)
         number = next(_numbers)
         self._rules = [
             {**rule, "name": f"{action}-{number}-{place}-{direction}", "match": match}
             for place, rule in enumerate(RULES[action](parameters))
-            for direction, match in _both_ways(victim)
+            for direction, match in _matches(action, victim)
         ]
         self._is_healed = False
         self._frames = 0
@@ -38,7 +43,8 @@ class NetworkFault:
     def inject(self) -> str:
         for rule in self._rules:
             self._wire.add(rule)
-        return f"{self._told}, on every connection of {self._victim.name}"
+        among = " to the controllers" if self._action == ISOLATE else ""
+        return f"{self._told}, on every connection of {self._victim.name}{among}"
 
     def heal(self) -> None:
         counts = [self._wire.remove(rule["name"]) for rule in self._rules]
@@ -68,10 +74,17 @@ def _narrow(parameters: Parameters) -> list[dict[str, Any]]:
     return [{"rule": "bandwidth", "bytes_per_s": parameters["bytes_per_s"]}]
 
 
+ISOLATE = "isolate"
+_WITHOUT_NUMBERS = {
+    "cut": "nothing passes",
+    ISOLATE: "nothing passes",
+    "refuse": "no new connections",
+}
 RULES: dict[str, RulesOf] = {
     "slow": _slow,
     "narrow": _narrow,
     "cut": lambda _: [{"rule": "partition"}],
+    ISOLATE: lambda _: [{"rule": "partition"}],
     "refuse": lambda _: [{"rule": "refuse"}],
 }
 # What each may be given, and of which it needs at least one.
@@ -79,6 +92,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "slow": ("delay_s", "loss_percent"),
     "narrow": ("bytes_per_s",),
     "cut": (),
+    ISOLATE: (),
     "refuse": (),
 }
 ALL_PARAMETERS = {name for names in PARAMETERS.values() for name in names}
@@ -96,9 +110,17 @@ def check_parameters(action: str, given: Parameters) -> None:
         raise UsageError(f"a fault with action {action!r} needs {' or '.join(known)}")
 
 
-def _both_ways(victim: Victim) -> list[tuple[str, dict[str, Any]]]:
-    directions = ("request", "response")
-    return [(each, {**victim.on_the_wire(), "direction": each}) for each in directions]
+def _matches(action: str, victim: Victim) -> list[tuple[str, dict[str, Any]]]:
+    """Both ways, by names that tell them apart."""
+    frames = {"": victim.on_the_wire()}
+    if action == ISOLATE:
+        broker = cast("Broker", victim)  # the schedule allows no other target
+        frames = {"to-": broker.to_controllers(), "from-": broker.from_controllers()}
+    return [
+        (f"{whose}{direction}", {**match, "direction": direction})
+        for whose, match in frames.items()
+        for direction in ("request", "response")
+    ]
 
 
 def _in_words(action: str, parameters: Parameters) -> str:
@@ -108,4 +130,4 @@ def _in_words(action: str, parameters: Parameters) -> str:
         "bytes_per_s": "{:g} bytes a second",
     }
     given = [words[name].format(value) for name, value in parameters.items()]
-    return " and ".join(given) or {"cut": "nothing passes", "refuse": "no new connections"}[action]
+    return " and ".join(given) or _WITHOUT_NUMBERS[action]

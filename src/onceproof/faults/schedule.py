@@ -8,7 +8,8 @@ or
           "recovery": the victim of the fault before is back and has not caught up yet
           Actions on the network have parameters besides: see network.py
 `aim`     "mid_output": wait, from then on, for a moment in which output is being written; or one
-          frame of the protocol: see wire_aim.py
+          frame of the protocol: see wire_aim.py. With `restart_first` its victim is restarted
+          cleanly while the frame is waited for already: one that is sent at a start only
 Steps of a schedule are carried out one after the other, so none ever hides another's effect.
 """
 
@@ -20,10 +21,13 @@ from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.catalog import TARGETS, check_action, needs_wire
-from onceproof.faults.network import ALL_PARAMETERS, check_parameters
+from onceproof.faults.network import ALL_PARAMETERS, ISOLATE, check_parameters
 from onceproof.faults.wire_aim import WireAim, parse_wire_aim
 
-FIELDS = {"action", "target", "at", "aim", "release", "heal_after_s", *ALL_PARAMETERS}
+FIELDS = {"action", "target", "at", "aim", "release", "restart_first", "heal_after_s"}
+FIELDS |= ALL_PARAMETERS
+DISCONNECT = "disconnect"
+VICTIMS_OF = {ISOLATE: "broker", "usurp": "instance", "stray_end": "instance"}
 _AT = re.compile(
     r"^(?:(?P<percent>\d{1,3})\s*%|(?P<seconds>\d+(?:\.\d+)?)\s*s|(?P<word>recovery))$"
 )
@@ -55,6 +59,7 @@ class Step:
     target: str
     at: Moment
     aim: Aim | WireAim = Aim.AT_ONCE
+    restart_first: bool = False  # the frame aimed at is one of a start
     heal_after_s: float = 0.0
     parameters: Mapping[str, float] = field(default_factory=dict)  # of an action on the network
 
@@ -65,6 +70,14 @@ class Step:
     @property
     def needs_wire(self) -> bool:
         return isinstance(self.aim, WireAim) or any(map(needs_wire, self.actions))
+
+    @property
+    def needs_wire_among_controllers(self) -> bool:
+        return ISOLATE in self.actions
+
+    @property
+    def needs_wire_between_brokers(self) -> bool:
+        return isinstance(self.aim, WireAim) and self.hits_brokers
 
 
 def parse_schedule(entries: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
@@ -85,19 +98,41 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
         check_parameters(action, parameters)
     aim = _parse_aim(entry)
     target = _parse_target(entry["target"])
-    if aim is not Aim.AT_ONCE and not target.startswith("instance:"):
-        raise UsageError(f"aim '{aim}' is for instances: they write output; got target {target!r}")
+    _check_together(actions, target, aim)
     return [
         Step(
             actions=actions,
             target=target,
             at=parse_moment(at),
             aim=aim,
+            restart_first=_parse_restart_first(entry, aim),
             heal_after_s=_seconds(entry.get("heal_after_s", 0.0)),
             parameters=parameters,
         )
         for at in _texts(entry["at"])
     ]
+
+
+def _check_together(actions: tuple[str, ...], target: str, aim: Aim | WireAim) -> None:
+    if aim is Aim.MID_OUTPUT and not target.startswith("instance:"):
+        raise UsageError(f"aim '{aim}' is for instances: they write output; got target {target!r}")
+    for action in actions:
+        kind = VICTIMS_OF.get(action)
+        if kind is not None and not target.startswith(f"{kind}:"):
+            raise UsageError(f"action {action!r} is for {kind}s; got target {target!r}")
+    if DISCONNECT in actions and not isinstance(aim, WireAim):
+        raise UsageError('a fault with action "disconnect" needs an aim like "EndTxn request"')
+
+
+def _parse_restart_first(entry: Mapping[str, Any], aim: Aim | WireAim) -> bool:
+    given = entry.get("restart_first", False)
+    if not isinstance(given, bool):
+        raise UsageError(f"a fault's `restart_first` is true or false; got {given!r}")
+    if given and not isinstance(aim, WireAim):
+        raise UsageError(
+            'a fault\'s `restart_first` is for aims at a frame, like "JoinGroup request"'
+        )
+    return given
 
 
 def _parse_aim(entry: Mapping[str, Any]) -> Aim | WireAim:

@@ -4,6 +4,8 @@
     aim = "EndTxn response commit #3"   the broker has acted, the client does not know; the third
     aim = "Fetch request on *.ledger"   of those that speak of such a topic
 
+Of a broker, what it sends to other brokers is meant: "WriteTxnMarkers request".
+
 The frame is held at the proxy while the fault is injected. `release` says what becomes of it then:
 drop    it is lost with its sender
 pass    it goes on its way at once, whether or not its sender is still there

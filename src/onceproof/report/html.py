@@ -30,7 +30,7 @@ def render_html(
     timeline = build_timeline(result, events)
     told = [event for event in events if event.kind in wording.KINDS_TOLD]
     return (
-        _environment()
+        environment()
         .get_template("page.html")
         .render(
             result=result,
@@ -45,7 +45,7 @@ def render_html(
     )
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

@@ -45,14 +45,14 @@ def _case(case: SuiteCase, suite: str) -> ElementTree.Element:
     result = case.result
     element = ElementTree.Element(
         "testcase",
-        classname=f"{suite}.{_writable(result.suspect)}",
-        name=_writable(case.scenario),
+        classname=f"{suite}.{writable(result.suspect)}",
+        name=writable(case.scenario),
         time=f"{result.duration_s:.1f}",
     )
     if result.verdict != case.expected:
         tag = "error" if result.verdict == Verdict.UNKNOWN else "failure"
         message = f"expected {case.expected}, got {result.verdict}"
-        ElementTree.SubElement(element, tag, message=message).text = _writable(_argument(result))
+        ElementTree.SubElement(element, tag, message=message).text = writable(_argument(result))
     return element
 
 
@@ -69,5 +69,5 @@ def _argument(result: TrialResult) -> str:
     return "\n".join(lines)
 
 
-def _writable(text: str) -> str:
+def writable(text: str) -> str:
     return UNWRITABLE.sub("\ufffd", text)

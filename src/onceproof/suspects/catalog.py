@@ -47,7 +47,7 @@ SUSPECTS: dict[str, Suspect] = {
             position=PositionHome.GROUP,
             workloads=("copy",),
             transactional=False,
-            settings={"order": "output_first"},
+            settings={"order": "output_first", "group_protocol": "classic"},
         ),
         Suspect(
             name="consumer_transactional",
@@ -56,6 +56,16 @@ SUSPECTS: dict[str, Suspect] = {
             position=PositionHome.GROUP,
             workloads=("copy",),
             transactional=True,
+            settings={"group_protocol": "classic"},
+        ),
+        Suspect(
+            name="consumer_java",
+            description="the same in Java, with the clients of any Kafka (clients=VERSION)",
+            argv=(sys.executable, "-m", "onceproof.suspects.java", "TransactionalCopy"),
+            position=PositionHome.GROUP,
+            workloads=("copy",),
+            transactional=True,
+            settings={"clients": "4.3.1"},
         ),
         Suspect(
             name="command",

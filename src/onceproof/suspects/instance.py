@@ -26,9 +26,9 @@ class Instance:
         logs: Path,
         events: EventLog,
         *,
-        on_start: Callable[[int, int], None] = lambda _number, _pid: None,
+        on_start: Callable[[int, int, int], None] = lambda _number, _pid, _start: None,
     ) -> None:
-        """`on_start` is told the number and the pid, at every start."""
+        """`on_start` is told the number, the pid, and which start it is."""
         self.number = number
         self.starts = 0
         self.transactions = 0
@@ -36,10 +36,12 @@ class Instance:
         self.speaks = False  # it has printed a JSON line, ever
         self._suspect = suspect
         self._assignment = assignment
+        self._logs = logs
         self._log = logs / f"instance-{number}.log"
         self._events = events
         self._on_start = on_start
         self._child: Child | None = None
+        self._zombie: Child | None = None  # a process that was succeeded while it ran
         self._asked_to_end = False
         self._read_to = 0
 
@@ -50,9 +52,15 @@ class Instance:
     def on_the_wire(self) -> Mapping[str, int]:
         return {"instance": self.number}
 
+    def as_sender(self) -> Mapping[str, int]:
+        return self.on_the_wire()
+
     def start(self) -> None:
         if self.is_running():
             raise FaultError(f"{self.name} runs already")
+        self._spawn()
+
+    def _spawn(self) -> None:
         self._assignment.state_dir(self.number).mkdir(parents=True, exist_ok=True)
         self._asked_to_end = False
         self.says_started = False
@@ -63,8 +71,30 @@ class Instance:
             log=self._log,
             environment=for_process(self._assignment, self.number),
         )
-        self._on_start(self.number, self._child.pid)
+        self._on_start(self.number, self._child.pid, self.starts)
         self._events.write("started", self.name, pid=self._child.pid, start=self.starts)
+
+    def start_successor(self) -> None:
+        """Another process takes over, with the same state, while the old one still runs."""
+        if self.is_haunted():
+            raise FaultError(f"{self.name} has been succeeded once, and the old one still runs")
+        self._zombie = self._running()
+        self.listen()
+        # A log of its own: two processes at once in one file could not be told apart.
+        self._log = self._logs / f"instance-{self.number}-start-{self.starts + 1}.log"
+        self._read_to = 0
+        self._spawn()
+
+    def is_haunted(self) -> bool:
+        return self._zombie is not None and self._zombie.is_running()
+
+    def end_zombie(self) -> str:
+        """How it ended, or that it was ended now."""
+        if self._zombie is None:
+            return "there is no zombie"
+        code = self._zombie.exit_code()
+        self._zombie.kill()
+        return "it was killed then" if code is None else f"it ended by itself, exit code {code}"
 
     def is_running(self) -> bool:
         return self._child is not None and self._child.is_running()
@@ -94,8 +124,9 @@ class Instance:
 
     def end(self) -> None:
         """For the end of a run: make sure that nothing of it is left, however it stands."""
-        if self._child is not None:
-            self._child.kill()
+        for child in (self._zombie, self._child):
+            if child is not None:
+                child.kill()
 
     def notice_exit(self) -> int | None:
         """The exit code of an instance that ended by itself, told once; None otherwise."""

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from onceproof.cluster.settings import CONTROLLER, INTERNAL
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.schedule import Step
 from onceproof.jars import kafka_versions
@@ -42,6 +43,7 @@ class Request:
     settings: tuple[str, ...] = ()  # key=value
     runs_dir: Path = Path("runs")
     keep_cluster: bool = False
+    repeat: str = ""  # the command that asked for this, if it was another than `run`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +63,16 @@ class Plan:
     def needs_wire(self) -> bool:
         return any(step.needs_wire for step in self.schedule)
 
+    @property
+    def listeners_behind_proxy(self) -> set[str]:
+        """Besides the suspects' own."""
+        between = any(step.needs_wire_between_brokers for step in self.schedule)
+        among = any(step.needs_wire_among_controllers for step in self.schedule)
+        return {
+            *([INTERNAL] if between or self.scenario.wire_between_brokers else []),
+            *([CONTROLLER] if among else []),
+        }
+
     def slices(self) -> list[tuple[int, int]]:
         """The input cut into iterations: [from, to) each."""
         records, iterations = self.input.records, self.scenario.iterations
@@ -69,7 +81,11 @@ class Plan:
 
 
 def make_plan(request: Request) -> Plan:
-    scenario = load_scenario(request.scenario)
+    return plan_scenario(load_scenario(request.scenario), request)
+
+
+def plan_scenario(scenario: Scenario, request: Request) -> Plan:
+    """`request` on top of a scenario that is at hand; its own name for one is not looked at."""
     name = request.suspect or ("command" if request.command else scenario.suspect)
     suspect = find_suspect(name, request.command)
     changed, settings = _settings(request.settings, scenario, suspect)
@@ -93,6 +109,9 @@ def make_plan(request: Request) -> Plan:
             f"{scenario.iterations} iterations need at least as many records;"
             f" got {scenario.records}"
         )
+    clients = settings.get("clients")
+    if suspect.settings is not None and clients is not None and clients not in kafka_versions():
+        raise unknown_name("version of clients", clients, kafka_versions())
     schedule = scenario.schedule()
     if request.bootstrap_server is not None:
         _refuse_on_a_foreign_cluster(scenario, schedule, request)
@@ -111,7 +130,7 @@ def make_plan(request: Request) -> Plan:
         bootstrap_server=request.bootstrap_server,
         runs_dir=request.runs_dir,
         keep_cluster=request.keep_cluster,
-        repeat=repeat_command(request),
+        repeat=request.repeat or repeat_command(request),
     )
 
 

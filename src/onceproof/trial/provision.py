@@ -13,8 +13,10 @@ TELL_EVERY_S = 0.2
 def provision(plan: Plan, events: EventLog) -> None:
     """All jars in the cache; those missing come over the network, told as `fetch` events."""
     own_brokers = plan.bootstrap_server is None
-    sets = [CONNECTOR_SET, *([JAR_SET_PREFIX + plan.scenario.kafka] if own_brokers else [])]
-    for name in sets:
+    kafkas = [plan.scenario.kafka] if own_brokers else []
+    if plan.suspect.settings is not None and "clients" in plan.settings:
+        kafkas.append(plan.settings["clients"])
+    for name in dict.fromkeys([CONNECTOR_SET, *(JAR_SET_PREFIX + each for each in kafkas)]):
         quiet = Deadline(0)
 
         def tell(done: int, total: int, name: str = name) -> None:

@@ -1,6 +1,6 @@
 """One trial from start to verdict. The outermost guard: whatever breaks in here is never HELD."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from onceproof.checks.catalog import CHECKS
@@ -19,6 +19,7 @@ from onceproof.trial.crosscheck import disagreements
 from onceproof.trial.decide import Evidence, decide
 from onceproof.trial.drain import DrainEnd, catch_up, settle
 from onceproof.trial.feed import Feed
+from onceproof.trial.ground import Ground
 from onceproof.trial.judge import CaseFacts, Judged, judge_run
 from onceproof.trial.live import end_live_validator, start_live_validator
 from onceproof.trial.plan import Plan
@@ -39,6 +40,7 @@ class Course:
     no_truth: list[str] = field(default_factory=list)
     iterations: int = 0
     judged: Judged | None = None
+    frames: Mapping[str, int] = field(default_factory=dict)  # at the proxy
     findings: tuple[Finding, ...] = ()
 
 
@@ -46,10 +48,12 @@ def run_trial(
     plan: Plan,
     listener: Callable[[Event], None] | None = None,
     spark: JudgeSpark | None = None,
+    ground: Ground | None = None,
 ) -> tuple[TrialResult, RunDirectory]:
     """Carry the plan out; the result, and the directory that holds everything.
 
-    `spark`: a session to judge with, for those who run many trials; it is not ended here.
+    `spark`, `ground`: a session to judge with, and brokers to run on, for those who run many
+    trials; they are not ended here.
     """
     _ensure_folder(plan)
     check_machine(plan.runs_dir)
@@ -59,7 +63,7 @@ def run_trial(
     write_run_json(directory, plan)
     try:
         provision(plan, events)
-        with Stage(plan, directory, events, spark) as stage:
+        with Stage(plan, directory, events, spark, ground) as stage:
             stage.open()
             try:
                 _conduct(stage, course)
@@ -138,6 +142,8 @@ def _iterate(
 def _judge_in_the_end(stage: Stage, course: Course, end: DrainEnd) -> None:
     stage.events.write("phase", "judge")
     stage.stop_instances()
+    course.frames = stage.frames_seen()
+    course.doubts += stage.wire_troubles()
     watch = Watch(stage)
     stable = settle(stage, watch)
     position = watch.position()
@@ -173,9 +179,15 @@ def _facts(plan: Plan, *, settled: bool) -> CaseFacts:
     )
 
 
+def frame_counts(seen: Mapping[str, int]) -> dict[str, int]:
+    """By the names they have in verdict.json."""
+    names = {"recorded": "frames", "undecoded": "frames_undecoded"}
+    return {names[name]: count for name, count in seen.items()}
+
+
 def _result(plan: Plan, course: Course, duration_s: float) -> TrialResult:
     judged = course.judged
-    counts = judged.counts if judged else {}
+    counts = {**(judged.counts if judged else {}), **frame_counts(course.frames)}
     verdict, reasons = decide(
         Evidence(
             findings=course.findings,

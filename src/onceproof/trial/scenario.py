@@ -43,6 +43,7 @@ class Scenario(BaseModel):
     settings: dict[str, str] = Field(default_factory=dict)
     broker_properties: dict[str, str] = Field(default_factory=dict)
     checks: tuple[str, ...] = ()  # none: all
+    wire_between_brokers: bool = False  # the proxy stands between the brokers, too
     live: bool | None = None  # watch the output while it is written; by default in long loops
     faults: tuple[dict[str, Any], ...] = ()
 

@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING
 from onceproof.cluster import keep, topics
 from onceproof.cluster.broker import Broker
 from onceproof.cluster.client import BrokerClient
-from onceproof.cluster.external import ExternalCluster
 from onceproof.cluster.local import LocalCluster
-from onceproof.cluster.ports import HeldPorts
-from onceproof.cluster.settings import INTERNAL
-from onceproof.errors import FaultError
+from onceproof.errors import ClusterError, FaultError
 from onceproof.faults.catalog import Means
 from onceproof.faults.schedule import Step
 from onceproof.faults.targets import Field
@@ -27,14 +24,13 @@ from onceproof.history.run_directory import RunDirectory
 from onceproof.jars.spark_jvm import spark_jvm
 from onceproof.suspects.environment import Assignment
 from onceproof.suspects.instance import Instance
+from onceproof.trial.ground import Cluster, Ground
 from onceproof.trial.plan import Plan
 from onceproof.trial.spark import JudgeSpark
 from onceproof.wire.control import Wire
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-Cluster = LocalCluster | ExternalCluster
 
 
 class Stage:
@@ -46,16 +42,16 @@ class Stage:
         directory: RunDirectory,
         events: EventLog,
         spark: JudgeSpark | None = None,
+        ground: Ground | None = None,
     ) -> None:
-        """`spark`: a session that somebody else started, and will end."""
+        """`spark`, `ground`: what somebody else started, and will end."""
         self.plan = plan
         self.directory = directory
         self.events = events
         self.random = random.Random(plan.seed)
         self.instances: list[Instance] = []
-        self._cluster: Cluster | None = None
-        self._wire: Wire | None = None
-        self._wire_ports = HeldPorts()
+        self.ground = ground or Ground(is_kept=plan.keep_cluster)
+        self._owns_ground = ground is None
         self._spark = spark
         self._owns_spark = spark is None
         self._suspect_jvm = spark_jvm("suspect") if plan.suspect.spark else None
@@ -72,8 +68,7 @@ class Stage:
 
     @property
     def cluster(self) -> Cluster:
-        assert self._cluster is not None
-        return self._cluster
+        return self.ground.cluster
 
     @property
     def client(self) -> BrokerClient:
@@ -90,7 +85,7 @@ class Stage:
         with ThreadPoolExecutor(max_workers=1) as pool:
             spark = pool.submit(self._ensure_spark)
             try:
-                self._cluster = self._start_cluster()
+                self._open_ground()
                 for topic in (self.input_topic, self.output_topic):
                     partitions = self.plan.scenario.partitions
                     topics.create_topic(self.client, topic, partitions=partitions)
@@ -99,51 +94,41 @@ class Stage:
                 self._spark = None if spark.exception() else spark.result()
             spark.result()
 
-    def _start_cluster(self) -> Cluster:
-        if self.plan.bootstrap_server is not None:
-            return ExternalCluster(self.plan.bootstrap_server)
-        scenario = self.plan.scenario
-        self._wire = self._start_wire()
-        started = LocalCluster.start(
-            scenario.kafka,
-            directory=self.directory.state / "brokers",
+    def _open_ground(self) -> None:
+        record = self.directory.history / "wire"
+        if not self._owns_ground:
+            if self.ground.wire is not None:
+                self.ground.wire.record_into(record)
+            return
+        self.ground.open(
+            self.plan,
             logs=self.directory.logs,
-            brokers=scenario.brokers,
-            properties=scenario.broker_properties,
-            advertise=None if self._wire is None else self._advertise,
-            outlives_us=self.plan.keep_cluster,
-            progress=lambda text: self._note("cluster", text),
+            state=self.directory.state,
+            record=record,
+            note=lambda text: self._note("cluster", text),
         )
-        self._note("cluster", f"{scenario.brokers} brokers are up: a transaction was committed")
-        if self.plan.keep_cluster:
-            keep.save(started, self._state_file)
+        if self.plan.keep_cluster and isinstance(self.cluster, LocalCluster):
+            keep.save(self.cluster, self._state_file)
             self._note("cluster", f"kept; end it: cluster down --directory {self.directory.state}")
-        return started
-
-    def _start_wire(self) -> Wire | None:
-        """A cluster that is kept must not lead through a proxy that ends with the run."""
-        if self.plan.keep_cluster or not self.plan.needs_wire:
-            return None
-        return Wire.start(
-            record=self.directory.history / "wire",
-            log=self.directory.logs / "wire.log",
-            seed=self.plan.seed,
-            take_ports=self._wire_ports.take,
-        )
-
-    def _advertise(self, broker: int, listener: str, bound: str) -> str:
-        """What brokers say to each other goes straight, unless a scenario needs it."""
-        assert self._wire is not None
-        return bound if listener == INTERNAL else self._wire.advertise(broker, listener, bound)
 
     @property
     def wire(self) -> Wire:
-        if self._wire is None:
+        if self.ground.wire is None:
             raise FaultError("no proxy: this cluster's addresses do not lead through one")
-        return self._wire
+        return self.ground.wire
+
+    def frames_seen(self) -> dict[str, int]:
+        """How many the proxy has seen, and could not decode; they are on disk after this."""
+        return {} if self.ground.wire is None else self.ground.wire.flush()
+
+    def wire_troubles(self) -> list[str]:
+        """Connections that did not speak Kafka's protocol: nothing can be said of them."""
+        events = [] if self.ground.wire is None else self.ground.wire.events()
+        told = (event["told"] for event in events if event["event"] == "not-kafka")
+        return [f"a connection through the proxy could not be followed: {each}" for each in told]
 
     def means(self, step: Step) -> Means:
-        return Means(wire=self._wire, parameters=step.parameters)
+        return Means(wire=self.ground.wire, parameters=step.parameters)
 
     def _ensure_spark(self) -> JudgeSpark:
         if self._spark is not None:
@@ -171,9 +156,9 @@ class Stage:
         for instance in self.instances:
             instance.start()
 
-    def _know_instance(self, number: int, pid: int) -> None:
-        if self._wire is not None:
-            self._wire.know(number, pid)
+    def _know_instance(self, number: int, pid: int, start: int) -> None:
+        if self.ground.wire is not None:
+            self.ground.wire.know(number, pid, start)
 
     def _assignment(self) -> Assignment:
         jvm = self._suspect_jvm
@@ -192,8 +177,7 @@ class Stage:
 
     @property
     def brokers(self) -> dict[int, Broker]:
-        """Ours; none on a cluster that runs already."""
-        return self.cluster.brokers if isinstance(self.cluster, LocalCluster) else {}
+        return self.ground.brokers
 
     def field(self) -> Field:
         return Field(
@@ -222,19 +206,22 @@ class Stage:
                 last_first.callback(self._discard)
             if self._spark is not None and self._owns_spark:
                 last_first.callback(self._spark.stop)
-            last_first.callback(self._wire_ports.release)
-            if self._wire is not None:
-                last_first.callback(self._wire.close)
-            if self._cluster is not None:
-                last_first.callback(self._leave_cluster, self._cluster)
+            last_first.callback(self._leave_ground)
             for instance in self.instances:
                 last_first.callback(instance.end)
 
-    def _leave_cluster(self, cluster: Cluster) -> None:
-        if not self.plan.keep_cluster:
-            cluster.stop()
-        elif isinstance(cluster, LocalCluster):
-            keep.save(cluster, self._state_file)  # restarted brokers have other pids
+    def _leave_ground(self) -> None:
+        if self._owns_ground:
+            if self.plan.keep_cluster and self.brokers:
+                assert isinstance(self.cluster, LocalCluster)
+                keep.save(self.cluster, self._state_file)  # restarted brokers have other pids
+            self.ground.close()
+            return
+        if self.ground.wire is not None:
+            self.ground.wire.clear()
+        for topic in (self.input_topic, self.output_topic):
+            with contextlib.suppress(ClusterError):  # the next trial has topics of its own
+                topics.delete_topic(self.client, topic)
 
     @property
     def _state_file(self) -> Path:

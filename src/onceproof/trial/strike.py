@@ -7,8 +7,8 @@ from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import FaultError, OnceproofError
 from onceproof.faults.catalog import make_fault
 from onceproof.faults.fault import Fault
+from onceproof.faults.schedule import DISCONNECT, Moment, Step
 from onceproof.faults.schedule import Aim as AimKind
-from onceproof.faults.schedule import Moment, Step
 from onceproof.faults.victim import Victim
 from onceproof.faults.wire_aim import WireAim
 from onceproof.history.fault_record import FaultRecord
@@ -51,7 +51,7 @@ class Striker:
             self._await(step.at)
             victim, target = self._stage.field().resolve(step.target)
             window = self._window(step.at)
-            held, aimed = self._aim(step, victim)
+            held, aimed = self._aim(step, victim, action)
             fault = make_fault(action, victim, self._stage.means(step))
             self._watch.away.add(victim.name)
             at_s = self._stage.events.now_s()
@@ -150,16 +150,25 @@ class Striker:
     def _is_over(self) -> bool:
         return self._feed.is_done() and self._watch.last.caught_up()
 
-    def _aim(self, step: Step, victim: Victim) -> tuple[WireHold | None, str]:
+    def _aim(self, step: Step, victim: Victim, action: str) -> tuple[WireHold | None, str]:
         """Returns at the moment that is aimed at; what is held then, and what shows it."""
         if step.aim is AimKind.AT_ONCE:
             return None, ""
-        assert isinstance(victim, Instance)
         if isinstance(step.aim, WireAim):
-            held = WireHold(self._stage.wire, self._watch, step.aim, victim)
-            return held, held.hold(Deadline(AIM_S_MAX), self._is_over)
+            return self._hold_frame(step, step.aim, victim, action)
+        assert isinstance(victim, Instance)
         aim = Aim(self._stage, self._watch)
         return None, aim.hold(victim, Deadline(AIM_S_MAX), self._is_over)
+
+    def _hold_frame(
+        self, step: Step, aim: WireAim, victim: Victim, action: str
+    ) -> tuple[WireHold, str]:
+        held = WireHold(self._stage.wire, self._watch, aim, victim, cut=action == DISCONNECT)
+        held.arm()
+        if step.restart_first:
+            victim.stop()
+            victim.start()
+        return held, held.wait(Deadline(AIM_S_MAX), self._is_over)
 
     def _pass(self, seconds: float) -> None:
         over = Deadline(seconds)

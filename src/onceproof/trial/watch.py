@@ -95,6 +95,7 @@ class Watch:
         for broker in self._stage.brokers.values():
             if broker.name not in self.away:
                 broker.require_alive()
+        self._stage.ground.require_alive()
         if self._early_finding():
             raise EarlyFinding
         if self._sampled.expired():

@@ -1,4 +1,4 @@
-"""Holds one frame of an instance at the proxy while a fault is injected, and lets it go then."""
+"""Holds one frame of a victim at the proxy while a fault is injected, and lets it go then."""
 
 import itertools
 from collections.abc import Callable
@@ -6,34 +6,41 @@ from typing import NoReturn
 
 from onceproof.deadline import Deadline
 from onceproof.errors import FaultError
+from onceproof.faults.victim import Victim
 from onceproof.faults.wire_aim import Release, WireAim
-from onceproof.suspects.instance import Instance
 from onceproof.trial.watch import Watch
 from onceproof.wire.control import Wire
+from onceproof.wire.gates import Fate
 
 LOOK_S = 0.05
 _numbers = itertools.count(1)
 
 
 class WireHold:
-    """One frame. After `hold` either `let_go`, twice, or `abandon` must follow."""
+    """One frame: `arm`, `wait`. After that either `let_go`, twice, or `abandon` must follow."""
 
-    def __init__(self, wire: Wire, watch: Watch, aim: WireAim, instance: Instance) -> None:
+    def __init__(
+        self, wire: Wire, watch: Watch, aim: WireAim, victim: Victim, *, cut: bool = False
+    ) -> None:
+        """`cut`: the frame is to be lost with its connection, and with nothing else."""
         self._wire = wire
         self._watch = watch
         self._aim = aim
-        self._instance = instance
+        self._victim = victim
+        self._cut = cut
         self._name = f"aim-{next(_numbers)}"
 
     @property
     def is_late(self) -> bool:
         """Whether the frame goes on its way only when its sender's successor is there."""
-        return self._aim.release is Release.LATE
+        return self._aim.release is Release.LATE and not self._cut
 
-    def hold(self, deadline: Deadline, is_over: Callable[[], bool]) -> str:
-        """Returns with the frame held; what shows it."""
-        match = {**self._instance.on_the_wire(), **self._aim.match()}
+    def arm(self) -> None:
+        match = {**self._victim.as_sender(), **self._aim.match()}
         self._wire.add({"name": self._name, "rule": "hold", "times": 1, "match": match})
+
+    def wait(self, deadline: Deadline, is_over: Callable[[], bool]) -> str:
+        """Returns with the frame held; what shows it."""
         while True:
             frame = self._wire.await_applied(self._name, Deadline(LOOK_S))
             if frame is not None:
@@ -50,13 +57,17 @@ class WireHold:
         """
         if self.is_late != is_back:
             return
-        forward = self._aim.release is not Release.DROP
-        released = self._wire.release(self._name, forward=forward)
+        fate = self._fate()
+        released = self._wire.release(self._name, fate)
         self._wire.remove(self._name)
-        if forward and self._aim.direction == "request" and released == 0:
-            raise FaultError(
-                f"{self._aim} was held, but its broker closed the connection meanwhile"
-            )
+        is_missed = fate is Fate.CUT or (fate is Fate.FORWARD and self._aim.direction == "request")
+        if is_missed and released == 0:
+            raise FaultError(f"{self._aim} was held, but its connection was closed meanwhile")
+
+    def _fate(self) -> Fate:
+        if self._cut:
+            return Fate.CUT
+        return Fate.DROP if self._aim.release is Release.DROP else Fate.FORWARD
 
     def abandon(self) -> None:
         """The fault could not be injected: all goes on as if nothing had been held."""
@@ -67,10 +78,10 @@ class WireHold:
         if counts["undecoded"]:
             raise FaultError(
                 f"{counts['undecoded']} frames could not be decoded: whether one was"
-                f" {self._aim} of {self._instance.name} cannot be told"
+                f" {self._aim} of {self._victim.name} cannot be told"
             )
         raise FaultError(
-            f"{self._aim} of {self._instance.name} was not seen; {counts['fitted']} frames fitted"
+            f"{self._aim} of {self._victim.name} was not seen; {counts['fitted']} frames fitted"
         )
 
     def _told(self, frame: dict[str, object]) -> str:

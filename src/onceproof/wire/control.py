@@ -22,6 +22,7 @@ from typing import Any
 from onceproof.deadline import Deadline, pause
 from onceproof.errors import OnceproofError, UsageError
 from onceproof.process import Child, spawn
+from onceproof.wire.gates import Fate
 
 FreePorts = Callable[[int], list[int]]  # the cluster's own: nobody else takes them meanwhile
 HOST = "127.0.0.1"
@@ -93,9 +94,12 @@ class Wire:
         self._ask({"do": "listen", "port": port, "to": route})
         return f"{HOST}:{port}"
 
-    def know(self, instance: int, pid: int) -> None:
+    def know(self, instance: int, pid: int, start: int = 1) -> None:
         """From now on connections of this process and its children are that instance's."""
-        self._ask({"do": "instance", "number": instance, "pid": pid})
+        self._ask({"do": "know", "peer": {"instance": instance, "start": start}, "pid": pid})
+
+    def know_broker(self, broker: int, pid: int) -> None:
+        self._ask({"do": "know", "peer": {"broker": broker}, "pid": pid})
 
     def add(self, rule: Mapping[str, Any]) -> None:
         self._ask({"do": "add", "rule": dict(rule)})
@@ -104,8 +108,13 @@ class Wire:
         """What it held is released. How often it fitted, was applied, could not be told."""
         return self._ask({"do": "remove", "name": name})
 
-    def release(self, name: str, *, forward: bool = True) -> int:
-        return int(self._ask({"do": "release", "name": name, "forward": forward})["released"])
+    def release(self, name: str, fate: Fate = Fate.FORWARD) -> int:
+        """How many frames it held."""
+        return int(self._ask({"do": "release", "name": name, "fate": fate})["released"])
+
+    def clear(self) -> None:
+        """No rule is in force after this, and nothing held."""
+        self._ask({"do": "clear"})
 
     def counts(self, name: str) -> dict[str, int]:
         return self._ask({"do": "counts", "name": name})
@@ -113,6 +122,14 @@ class Wire:
     def flush(self) -> dict[str, int]:
         """What has been seen so far is on disk."""
         return self._ask({"do": "flush"})
+
+    def record_into(self, directory: Path) -> None:
+        """From now on; what was seen before is on disk where it belongs."""
+        self._ask({"do": "record", "into": str(directory)})
+
+    def require_alive(self) -> None:
+        if self._is_gone:
+            raise WireError(f"the proxy is gone; {self._child.log_tail(5)}")
 
     def events(self) -> list[dict[str, Any]]:
         with self._news:

@@ -44,6 +44,8 @@ def frame_json(seen: Seen) -> dict[str, Any]:
         "connection": seen.connection,
         "client_id": seen.client_id,
         "instance": seen.instance,
+        "start": seen.start,
+        "sender": seen.sender,
         "api": seen.api,
         "version": seen.version,
         "correlation_id": seen.correlation_id,

@@ -59,6 +59,7 @@ class Facts:
     error_code: int | None = None  # the first that is not 0, if there is one
     records: int | None = None  # of a Produce
     first_sequence: int | None = None
+    acks: int | None = None  # of a Produce; 0: nothing will be answered
 
 
 NOTHING = Facts()
@@ -109,6 +110,7 @@ def read_facts(entity: Any, names: TopicNames) -> Facts:
         error_code=first_error(entity),
         records=count,
         first_sequence=sequence,
+        acks=_number(_found(parts, "acks"), None),
     )
 
 

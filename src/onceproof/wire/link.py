@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from onceproof.wire import decoding
 from onceproof.wire.error_answers import error_answer
@@ -24,8 +24,9 @@ from onceproof.wire.frames import (
     read_correlation_id,
     read_request_head,
 )
-from onceproof.wire.gates import Gates
+from onceproof.wire.gates import Fate, Gates
 from onceproof.wire.matching import Direction, Seen
+from onceproof.wire.peers import NOBODY, Peer
 from onceproof.wire.rulebook import RuleBook
 from onceproof.wire.verdict import Answer, Disconnect, Drop, Hold, Verdict, Wait
 
@@ -58,7 +59,7 @@ class Switchboard:
     names: TopicNames
     recorder: Recorder
     tell: Tell
-    instance_of: Callable[[int], int | None]  # the client's port → which instance it belongs to
+    behind: Callable[[int], Peer]  # the client's port → who is there
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +87,11 @@ class Link:
         self._shared = shared
         self._from_client, self._to_client = client
         self._asked: dict[int, _Asked] = {}
-        self._instance: int | None = None
+        self._peer = NOBODY
 
     async def run(self) -> None:
         port = self._to_client.get_extra_info("peername")[1]
-        self._instance = await asyncio.to_thread(self._shared.instance_of, port)
+        self._peer = await asyncio.to_thread(self._shared.behind, port)
         if not self._shared.book.admits(self._seen_nothing()):
             self._to_client.transport.abort()
             return
@@ -140,11 +141,13 @@ class Link:
     async def _request(self, frame: bytes, to_broker: asyncio.StreamWriter) -> None:
         head = read_request_head(frame)
         facts = self._facts(lambda: decoding.decode_request(frame, head))
-        asked = self._asked[head.correlation_id] = _Asked(head, facts)
+        asked = _Asked(head, facts)
+        if facts is None or facts.acks != 0:  # what is never answered is not waited for
+            self._asked[head.correlation_id] = asked
         seen = self._seen(Direction.REQUEST, frame, asked)
         verdict = self._ruling(seen)
         if isinstance(verdict, Answer):
-            self._asked.pop(head.correlation_id)
+            self._asked.pop(head.correlation_id, None)
             self._give(error_answer(head, facts, verdict.error_code))
             return
         if isinstance(verdict, Hold) and verdict.cut_client:
@@ -198,13 +201,19 @@ class Link:
             case Wait(seconds=seconds):
                 await asyncio.sleep(seconds)
             case Hold(by=name):
-                return await self._shared.gates.wait(name)
+                fate = await self._shared.gates.wait(name)
+                if fate is Fate.CUT:
+                    self._cut()
+                return fate is Fate.FORWARD
             case Drop():
                 return False
             case Disconnect():
-                self._to_client.transport.abort()
-                raise _Ended
+                self._cut()
         return True
+
+    def _cut(self) -> NoReturn:
+        self._to_client.transport.abort()
+        raise _Ended
 
     def _seen(self, direction: Direction, frame: bytes, asked: _Asked) -> Seen:
         head = asked.head
@@ -226,7 +235,9 @@ class Link:
             broker=self._route.broker,
             connection=self._number,
             client_id=None,
-            instance=self._instance,
+            instance=self._peer.instance,
+            start=self._peer.start,
+            sender=self._peer.broker,
             api="",
             version=0,
             correlation_id=0,

@@ -34,6 +34,8 @@ class Seen:
     connection: int
     client_id: str | None
     instance: int | None  # of the suspect, where the connection is known to be its own
+    start: int | None  # which of that instance's starts
+    sender: int | None  # between brokers: whose connection it is
     api: str
     version: int
     correlation_id: int
@@ -54,6 +56,8 @@ class Match:
     broker: int | None = None
     client: str | None = None
     instance: int | None = None
+    start: int | None = None
+    sender: int | None = None
     topic: str | None = None
     transactional_id: str | None = None
     group: str | None = None
@@ -83,6 +87,8 @@ class Match:
             and self.listener in (None, seen.listener)
             and self.broker in (None, seen.broker)
             and self.instance in (None, seen.instance)
+            and self.start in (None, seen.start)
+            and self.sender in (None, seen.sender)
             and _fits_name(self.client, seen.client_id)
         )
 

@@ -1,4 +1,4 @@
-"""Which instance of the suspect is at the other end of a connection, told by the kernel.
+"""Which of our processes is at the other end of a connection, told by the kernel.
 
 the client's port ──/proc/net/tcp──▶ its socket ──/proc/<pid>/fd──▶ a process ──▶ whose child
 """
@@ -6,6 +6,7 @@ the client's port ──/proc/net/tcp──▶ its socket ──/proc/<pid>/fd�
 import contextlib
 import os
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -13,29 +14,45 @@ _LOCAL, _INODE = 1, 9  # columns of /proc/net/tcp
 _PARENT, _SESSION = 1, 3  # of /proc/<pid>/stat, behind the name
 
 
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """An instance of the suspect or a broker; neither where it is not known."""
+
+    instance: int | None = None
+    start: int | None = None  # which of the instance's starts
+    broker: int | None = None
+
+
+NOBODY = Peer()
+
+
 class Peers:
-    """Knows the first process of each instance; those it started belong to it."""
+    """Knows the first process of each; those it started belong to it."""
 
     def __init__(self) -> None:
-        self._roots: dict[int, int] = {}  # pid → instance
+        self._roots: dict[int, Peer] = {}  # pid → whose
 
-    def know(self, instance: int, pid: int) -> None:
-        """A new start of an instance replaces its last one."""
-        self._roots = {each: n for each, n in self._roots.items() if n != instance}
-        self._roots[pid] = instance
+    def know(self, peer: Peer, pid: int) -> None:
+        """A new start of one replaces its last one, unless the starts are told apart."""
+        self._roots = {
+            each: known
+            for each, known in self._roots.items()
+            if known != peer and (PROC / str(each)).exists()
+        }
+        self._roots[pid] = peer
 
-    def instance_of(self, port: int) -> int | None:
-        """None: not one of the suspect's, or gone already."""
+    def behind(self, port: int) -> Peer:
+        """NOBODY: none that we know, or gone already."""
         if not self._roots:
-            return None
+            return NOBODY
         socket = _socket_at(port)
         if socket is None:
-            return None
+            return NOBODY
         relations = _relations()
-        for pid, instance in self._roots.items():
+        for pid, peer in self._roots.items():
             if any(_holds(each, socket) for each in _family(pid, relations)):
-                return instance
-        return None
+                return peer
+        return NOBODY
 
 
 def _socket_at(port: int) -> str | None:

@@ -3,9 +3,9 @@
     python -m onceproof.wire.proxy '{"control": PORT, "record": "…", "seed": 1}'
 
 It connects to the control port of its starter. What comes there are commands, a JSON object a line:
-{"do": "listen", "port": …, "to": {…}}, add, remove, release, counts, instance, flush; what goes
-back are answers, each with the `id` of its command, and events. It ends when that connection does:
-whoever started it is gone, or has no use for it any more.
+{"do": "listen", "port": …, "to": {…}}, add, remove, release, clear, counts, know, flush, record;
+what goes back are answers, each with the `id` of its command, and events. It ends when that
+connection does: whoever started it is gone, or has no use for it any more.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from typing import Any
 
 from onceproof.errors import OnceproofError, unknown_name
 from onceproof.wire.facts import TopicNames
-from onceproof.wire.gates import Gates
+from onceproof.wire.gates import Fate, Gates
 from onceproof.wire.link import Link, Route, Switchboard
-from onceproof.wire.peers import Peers
+from onceproof.wire.peers import Peer, Peers
 from onceproof.wire.recorder import ParquetRecorder
 from onceproof.wire.rulebook import RuleBook
 from onceproof.wire.rules.catalog import make_rule
@@ -45,7 +45,7 @@ class Proxy:
             names=TopicNames(),
             recorder=self._recorder,
             tell=self._say,
-            instance_of=self._peers.instance_of,
+            behind=self._peers.behind,
         )
         self._connections = 0
         self._links: set[asyncio.Task[None]] = set()
@@ -97,9 +97,11 @@ class Proxy:
             "add": self._add,
             "remove": self._remove,
             "release": self._release,
+            "clear": self._clear,
             "counts": self._counts,
-            "instance": self._instance,
+            "know": self._know,
             "flush": self._flush,
+            "record": self._record,
         }
         name = str(command.get("do"))
         if name not in commands:
@@ -115,20 +117,30 @@ class Proxy:
         return {**asdict(counts), "released": self._shared.gates.release(command["name"])}
 
     def _release(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        released = self._shared.gates.release(command["name"], forward=command["forward"])
+        released = self._shared.gates.release(command["name"], Fate(command["fate"]))
         return {"released": released}
+
+    def _clear(self, _command: Mapping[str, Any]) -> dict[str, Any]:
+        for name in self._shared.book.names():
+            self._shared.book.remove(name)
+            self._shared.gates.release(name)
+        return {}
 
     def _counts(self, command: Mapping[str, Any]) -> dict[str, Any]:
         counts = self._shared.book.counts(command["name"])
         return {**asdict(counts), "held": self._shared.gates.held(command["name"])}
 
-    def _instance(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        self._peers.know(int(command["number"]), int(command["pid"]))
+    def _know(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        self._peers.know(Peer(**command["peer"]), int(command["pid"]))
         return {}
 
     def _flush(self, _command: Mapping[str, Any]) -> dict[str, Any]:
         self._recorder.flush()
         return {"recorded": self._recorder.recorded, "undecoded": self._recorder.undecoded}
+
+    def _record(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        self._recorder.turn_to(Path(command["into"]))
+        return {}
 
     def _say(self, message: dict[str, Any]) -> None:
         assert self._control is not None

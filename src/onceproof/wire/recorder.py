@@ -26,6 +26,8 @@ SCHEMA = pyarrow.schema(
         ("connection", pyarrow.int64()),
         ("client_id", pyarrow.string()),
         ("instance", pyarrow.int32()),
+        ("start", pyarrow.int32()),  # which of the instance's starts
+        ("sender", pyarrow.int32()),  # between brokers: whose connection it is
         ("api", pyarrow.string()),
         ("version", pyarrow.int16()),
         ("correlation_id", pyarrow.int32()),
@@ -51,6 +53,8 @@ _OF_FRAME = (
     "connection",
     "client_id",
     "instance",
+    "start",
+    "sender",
     "api",
     "version",
     "correlation_id",
@@ -61,12 +65,20 @@ _OF_FACTS = SCHEMA.names[SCHEMA.names.index("transactional_id") :]
 
 class ParquetRecorder:
     def __init__(self, directory: Path) -> None:
+        self._rows: list[tuple[Any, ...]] = []
+        self._begin(directory)
+
+    def _begin(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
-        self._rows: list[tuple[Any, ...]] = []
         self._parts = 0
         self.recorded = 0
         self.undecoded = 0
+
+    def turn_to(self, directory: Path) -> None:
+        """From now on: another trial begins."""
+        self.flush()
+        self._begin(directory)
 
     def record(self, seen: Seen, verdict: Verdict, at_ns: int) -> None:
         facts = seen.told()

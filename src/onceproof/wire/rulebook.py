@@ -47,6 +47,10 @@ class RuleBook:
         self._rules.pop(name, None)
         return self.counts(name)
 
+    def names(self) -> list[str]:
+        """Of the rules in force."""
+        return list(self._rules)
+
     def counts(self, name: str) -> Counts:
         if name not in self._counts:
             raise unknown_name("rule", name, self._counts)

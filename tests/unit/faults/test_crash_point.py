@@ -3,36 +3,60 @@
 import pytest
 
 from onceproof.errors import UsageError
-from onceproof.faults.crash_point import Act, CrashPoint, crash_points, find_crash_point
-from onceproof.faults.schedule import parse_schedule
+from onceproof.faults.crash_point import FRAMES, Act, CrashPoint, FrameKind, crash_points
+from onceproof.faults.schedule import Step, parse_schedule
 from onceproof.faults.wire_aim import Release, WireAim
 
 
+def step_of(point: CrashPoint) -> tuple[Step, WireAim]:
+    (step,) = parse_schedule([point.fault(transaction_timeout_s=10.0)])
+    assert isinstance(step.aim, WireAim)
+    return step, step.aim
+
+
+def frame(name: str) -> FrameKind:
+    return next(each for each in FRAMES if each.name == name)
+
+
 def test_every_cell_has_a_name_of_its_own_and_is_a_schedule() -> None:
-    cells = list(crash_points())
-    assert len({cell.name for cell in cells}) == len(cells) == 14 * 5
+    cells = crash_points()
+    assert len({cell.name for cell in cells}) == len(cells) == 16 * 7
     for cell in cells:
-        (step,) = parse_schedule([cell.fault(transaction_timeout_s=10.0)])
-        assert isinstance(step.aim, WireAim)
+        step, _ = step_of(cell)
         assert step.needs_wire
-        assert find_crash_point(cell.name) == cell
+        assert crash_points(cell.name) == [cell]
 
 
-def test_what_a_cell_does() -> None:
-    late = CrashPoint(frame="EndTxn", side="request", act=Act.LATE)
-    (step,) = parse_schedule([late.fault(10.0)])
-    assert isinstance(step.aim, WireAim)
-    assert (step.actions, step.aim.release) == (("kill",), Release.LATE)
-    pause = CrashPoint(frame="Fetch on *.ledger", side="response", act=Act.PAUSE)
-    (step,) = parse_schedule([pause.fault(10.0)])
-    assert isinstance(step.aim, WireAim)
-    assert (step.actions, step.heal_after_s, step.aim.topic) == (("pause",), 13.0, "*.ledger")
+def test_a_late_request_outlives_its_sender() -> None:
+    step, aim = step_of(CrashPoint(frame=frame("EndTxn"), side="request", act=Act.LATE))
+    assert (step.actions, aim.release) == (("kill",), Release.LATE)
 
 
-def test_one_api_can_be_asked_for() -> None:
-    assert {cell.frame for cell in crash_points("EndTxn")} == {"EndTxn"}
-    assert {cell.frame for cell in crash_points("Fetch")} == {"Fetch", "Fetch on *.ledger"}
-    with pytest.raises(UsageError, match="unknown api of a sweep 'EndTx'"):
-        list(crash_points("EndTx"))
-    with pytest.raises(UsageError, match="named like EndTxn-request-kill"):
-        find_crash_point("EndTxn")
+def test_a_kill_takes_the_frame_along() -> None:
+    step, aim = step_of(CrashPoint(frame=frame("EndTxn"), side="response", act=Act.KILL))
+    assert (step.actions, aim.release, aim.direction) == (("kill",), Release.DROP, "response")
+
+
+def test_a_pause_lasts_longer_than_a_transaction_may() -> None:
+    step, aim = step_of(CrashPoint(frame=frame("LedgerFetch"), side="response", act=Act.PAUSE))
+    assert (step.actions, step.heal_after_s > 10.0, aim.topic) == (("pause",), True, "*.ledger")
+
+
+def test_what_is_sent_at_a_start_only_is_waited_for_at_a_start() -> None:
+    at_start, _ = step_of(CrashPoint(frame=frame("JoinGroup"), side="request", act=Act.KILL))
+    later, _ = step_of(CrashPoint(frame=frame("Produce"), side="request", act=Act.KILL))
+    assert (at_start.restart_first, later.restart_first) == (True, False)
+
+
+def test_between_brokers_the_sender_is_a_broker() -> None:
+    step, aim = step_of(CrashPoint(frame=frame("WriteTxnMarkers"), side="request", act=Act.KILL))
+    assert step.hits_brokers
+    assert step.needs_wire_between_brokers
+    assert aim.api == "WriteTxnMarkers"
+
+
+def test_one_frame_can_be_asked_for() -> None:
+    assert {cell.frame.name for cell in crash_points("EndTxn")} == {"EndTxn"}
+    assert {cell.frame.name for cell in crash_points("Fetch")} == {"Fetch"}
+    with pytest.raises(UsageError, match="unknown crash point 'EndTx'"):
+        crash_points("EndTx")

@@ -46,7 +46,7 @@ def test_a_list_of_actions_is_one_step_in_which_the_seed_chooses() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"action": "tickle"}, "unknown action 'tickle'; known: cut, kill, narrow, pause, "),
+        ({"action": "tickle"}, "unknown action 'tickle'; known: cut, disconnect, isolate, kill, "),
         ({"target": "broker"}, "unknown target 'broker'; known: broker:N"),
         ({"at": "soon"}, 'a fault\'s `at` must be "30%", "5 s" or "recovery"; got \'soon\''),
         ({"aim": "left"}, "unknown aim 'left'; known: EndTxn request, at_once, mid_output"),
@@ -120,7 +120,12 @@ def test_an_aim_at_a_frame(text: str, aim: WireAim) -> None:
         ({"aim": "EndTx request"}, "unknown api 'EndTx'"),
         ({"aim": "EndTxn request", "release": "soon"}, "unknown release 'soon'; known: drop, late"),
         ({"release": "late"}, "`release` is for aims at a frame"),
-        ({"aim": "EndTxn request", "target": "broker:1"}, "aim 'EndTxn request' is for instances"),
+        ({"aim": "mid_output", "target": "broker:1"}, "aim 'mid_output' is for instances"),
+        ({"action": "disconnect"}, 'needs an aim like "EndTxn request"'),
+        ({"action": "usurp", "target": "broker:1"}, "action 'usurp' is for instances"),
+        ({"action": "isolate"}, "action 'isolate' is for brokers"),
+        ({"restart_first": True}, "`restart_first` is for aims at a frame"),
+        ({"aim": "EndTxn request", "restart_first": 1}, "`restart_first` is true or false"),
     ],
 )
 def test_an_aim_at_a_frame_that_cannot_be(change: dict, message: str) -> None:

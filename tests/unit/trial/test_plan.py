@@ -16,12 +16,12 @@ def test_every_shipped_scenario_makes_a_plan(name: str) -> None:
     assert plan.scenario.name == name
 
 
-def test_the_default_is_a_chaos_loop_of_three_iterations_with_two_faults_each() -> None:
+def test_the_default_is_a_chaos_loop_of_three_iterations_with_three_faults_each() -> None:
     plan = make_plan(Request())
     assert (plan.scenario.name, plan.scenario.iterations, len(plan.schedule)) == (
         "chaos_loop",
         3,
-        2,
+        3,
     )
     assert plan.input.records == 6_400
 
@@ -48,7 +48,7 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
     [
         (Request(scenario="nope"), "unknown scenario 'nope'; known: chaos_loop, "),
         (Request(scenario="nope.toml"), "scenario file nope.toml does not exist"),
-        (Request(suspect="nope"), "unknown suspect 'nope'; known: command, consumer_manual_commit"),
+        (Request(suspect="nope"), "unknown suspect 'nope'; known: command, consumer_java"),
         (Request(workload="nope"), "unknown workload 'nope'; known: copy, dedup, fold, last"),
         (Request(kafka="0.8"), "unknown Kafka version '0.8'; known: 3.3.1"),
         (Request(settings=("nope=1",)), "unknown key of --set 'nope'; known: broker.<property>"),

@@ -16,6 +16,8 @@ END = Seen(
     connection=11,
     client_id="app-1-producer",
     instance=1,
+    start=1,
+    sender=None,
     api="EndTxn",
     version=4,
     correlation_id=7,
@@ -69,3 +71,9 @@ def test_a_slip_of_the_pen_is_told() -> None:
         Match(api="EndTx")
     with pytest.raises(UsageError, match="occurrence counts from 1; got 0"):
         Match(occurrence=0)
+
+
+def test_starts_of_an_instance_and_senders_are_told_apart() -> None:
+    assert Match(api="EndTxn", instance=1, start=1).fits(END) is Fit.YES
+    assert Match(api="EndTxn", instance=1, start=2).fits(END) is Fit.NO
+    assert Match(api="EndTxn", sender=1).fits(END) is Fit.NO

@@ -44,14 +44,17 @@ def connection() -> dict[str, Any]:
 
 
 def consumer_settings(**changes: Any) -> dict[str, Any]:
+    protocol = setting("group_protocol", "classic")
+    # In the new protocol (KIP-848) the broker says how long a silent member is waited for.
+    session = {"session.timeout.ms": 3_000, "heartbeat.interval.ms": 500}
     return {
         **connection(),
         "group.id": given("APP_ID"),
         "isolation.level": "read_committed",
         "enable.auto.commit": False,
         "auto.offset.reset": "earliest",
-        "session.timeout.ms": 6_000,
-        "heartbeat.interval.ms": 1_500,
+        "group.protocol": protocol,
+        **(session if protocol == "classic" else {}),
         **changes,
     }
 

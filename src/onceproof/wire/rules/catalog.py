@@ -17,6 +17,7 @@ from onceproof.wire.rules.loss import Loss
 from onceproof.wire.rules.partition import Partition
 from onceproof.wire.rules.refuse import Refuse
 from onceproof.wire.rules.rule import Rule
+from onceproof.wire.rules.watch import Watch
 
 RULES: dict[str, Callable[..., Rule]] = {
     "delay": Delay,
@@ -28,6 +29,7 @@ RULES: dict[str, Callable[..., Rule]] = {
     "error_response": ErrorResponse,
     "bandwidth": Bandwidth,
     "partition": Partition,
+    "watch": Watch,
 }
 _NAMED = {"hold", "partition"}  # what they hold is released by their name
 _MATCH_FIELDS = {each.name for each in fields(Match)}

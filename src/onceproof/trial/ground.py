@@ -1,0 +1,99 @@
+"""The brokers, and the proxy before them: for one trial, or for many one after the other.
+
+suspects ──▶ proxy ──▶ brokers ◀── injector, judge
+               └── records every frame, into the directory of the trial that goes on
+"""
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+
+from onceproof.cluster.broker import Broker
+from onceproof.cluster.external import ExternalCluster
+from onceproof.cluster.local import LocalCluster
+from onceproof.cluster.ports import HeldPorts
+from onceproof.cluster.settings import SUSPECTS
+from onceproof.trial.plan import Plan
+from onceproof.wire.control import Wire
+
+Cluster = LocalCluster | ExternalCluster
+Note = Callable[[str], None]
+
+
+class Ground:
+    """Use as a context, or `close` it. Made by `open_ground`."""
+
+    def __init__(self, *, is_kept: bool = False) -> None:
+        self._cluster: Cluster | None = None
+        self.wire: Wire | None = None  # None: its addresses do not lead through a proxy
+        self._ports = HeldPorts()
+        self._is_kept = is_kept
+        self._behind_proxy = {SUSPECTS}
+
+    def __enter__(self) -> "Ground":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def cluster(self) -> Cluster:
+        assert self._cluster is not None
+        return self._cluster
+
+    @property
+    def brokers(self) -> dict[int, Broker]:
+        """Ours; none on a cluster that runs already."""
+        return self._cluster.brokers if isinstance(self._cluster, LocalCluster) else {}
+
+    def is_whole(self) -> bool:
+        """Whether another trial can be held here."""
+        return all(each.is_running() and not each.is_paused() for each in self.brokers.values())
+
+    def require_alive(self) -> None:
+        """Without the proxy the suspect talks to nobody, and that is not its fault."""
+        if self.wire is not None:
+            self.wire.require_alive()
+
+    def open(self, plan: Plan, *, logs: Path, state: Path, record: Path, note: Note) -> None:
+        if plan.bootstrap_server is not None:
+            self._cluster = ExternalCluster(plan.bootstrap_server)
+            return
+        # A cluster that is kept must not lead through a proxy that ends with the run.
+        if not self._is_kept:
+            self.wire = Wire.start(
+                record=record, log=logs / "wire.log", seed=plan.seed, take_ports=self._ports.take
+            )
+        self._behind_proxy |= plan.listeners_behind_proxy
+        self._cluster = LocalCluster.start(
+            plan.scenario.kafka,
+            directory=state / "brokers",
+            logs=logs,
+            brokers=plan.scenario.brokers,
+            properties=plan.scenario.broker_properties,
+            advertise=None if self.wire is None else self._advertise,
+            on_start=self._know_broker,
+            outlives_us=self._is_kept,
+            progress=note,
+        )
+        note(f"{plan.scenario.brokers} brokers are up: a transaction was committed")
+
+    def _advertise(self, broker: int, listener: str, bound: str) -> str:
+        """What brokers say to each other goes straight, unless a scenario needs it."""
+        assert self.wire is not None
+        if listener not in self._behind_proxy:
+            return bound
+        return self.wire.advertise(broker, listener, bound)
+
+    def _know_broker(self, broker: int, pid: int) -> None:
+        if self.wire is not None:
+            self.wire.know_broker(broker, pid)
+
+    def close(self) -> None:
+        """Each step on its own: one that fails does not keep the others from being done."""
+        with contextlib.ExitStack() as last_first:
+            last_first.callback(self._ports.release)
+            if self.wire is not None:
+                last_first.callback(self.wire.close)
+            if self._cluster is not None and not self._is_kept:
+                last_first.callback(self._cluster.stop)

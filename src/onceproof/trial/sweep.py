@@ -1,0 +1,205 @@
+"""Every crash point of the commit protocol against one suspect: one cluster, a trial a cell.
+
+survey (no fault but a clean restart) ──▶ which frames the suspect sends at all
+             │
+             ├─ never sent ──▶ not reached: nothing was tried, nothing is said of it
+             └─ sent ──▶ a trial with one fault at that frame ──▶ held, broken, unknown
+                                                    unknown ──▶ tried once more
+
+runs/sweep-<suspect>/<utc>-s<seed>/   sweep.json  sweep.html  junit.xml  cells/<cell>/<run>/
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from onceproof.errors import OnceproofError
+from onceproof.faults.crash_point import CrashPoint, crash_points
+from onceproof.history.event import Event
+from onceproof.history.grid import Cell, Grid, Outcome
+from onceproof.history.verdict import TrialResult, Verdict
+from onceproof.trial.about import versions
+from onceproof.trial.ground import Ground
+from onceproof.trial.plan import Plan
+from onceproof.trial.run import run_trial
+from onceproof.trial.spark import JudgeSpark
+from onceproof.trial.survey import Sighting, is_reached, read_sightings
+from onceproof.trial.sweep_plan import SweepRequest, plan_cell, plan_survey
+
+SWEEP_JSON = "sweep.json"
+TRIES_MAX = 2
+Listener = Callable[[Event], None]
+
+
+class SurveyFailed(OnceproofError):
+    """Without any fault the suspect does not hold: a sweep would say nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What a sweep tells while it goes on; the grid stands as it is now."""
+
+    grid: Grid
+    cell: Cell | None = None  # just finished
+    begins: str = ""  # the name of the cell, or "survey", that begins now
+
+
+class Sweep:
+    def __init__(
+        self,
+        request: SweepRequest,
+        directory: Path,
+        tell: Callable[[Told], None],
+        listener: Listener | None = None,
+    ) -> None:
+        """`directory` may hold a sweep that was begun: what it knows is not tried again."""
+        self._request = request
+        self._directory = directory
+        self._tell = tell
+        self._listener = listener
+        self._points = crash_points(request.only)
+        self._ground: Ground | None = None
+        self.grid = self._begin()
+
+    @property
+    def path(self) -> Path:
+        return self._directory / SWEEP_JSON
+
+    def _begin(self) -> Grid:
+        if self.path.exists():
+            return Grid.load(self.path)
+        plan = plan_survey(self._request, self._directory)
+        return Grid(
+            suspect=plan.suspect.name,
+            workload=plan.scenario.workload,
+            seed=plan.seed,
+            asked=asked(self._request),
+            names=tuple(point.name for point in self._points),
+            versions=versions(plan),
+        )
+
+    def run(self) -> Grid:
+        """What is known stands in sweep.json after each cell, whatever happens then."""
+        todo = [point for point in self._points if point.name in self.grid.left]
+        if not todo:
+            return self.grid
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self._save()
+        with self._judge_spark() as spark:
+            try:
+                sightings = self._survey(spark)
+                for point in todo:
+                    if is_reached(point.frame, sightings):
+                        self._add(self._try(point, spark))
+                    else:
+                        self._add(_not_reached(point))
+            finally:
+                self._leave_ground()
+        return self.grid
+
+    def _survey(self, spark: JudgeSpark) -> set[Sighting]:
+        self._tell(Told(grid=self.grid, begins="survey"))
+        result, run_directory = self._carry_out(plan_survey(self._request, self._directory), spark)
+        if result.verdict is not Verdict.HELD:
+            raise SurveyFailed(
+                f"{result.suspect} does not hold without any fault: {result.verdict.value}"
+                f" ({'; '.join(result.reasons)}); see {run_directory / 'report.html'}"
+            )
+        return read_sightings(run_directory / "history" / "wire")
+
+    def _try(self, point: CrashPoint, spark: JudgeSpark) -> Cell:
+        """An unknown cell gets another chance: a race may have hidden the frame, or a slow turn."""
+        for tries in range(1, TRIES_MAX + 1):
+            self._tell(Told(grid=self.grid, begins=point.name))
+            plan = plan_cell(self._request, point, self._directory)
+            result, run_directory = self._carry_out(plan, spark)
+            cell = _cell(point, result, run_directory.relative_to(self._directory), tries)
+            if cell.outcome is not Outcome.UNKNOWN:
+                break
+        return cell
+
+    def _carry_out(self, plan: Plan, spark: JudgeSpark) -> tuple[TrialResult, Path]:
+        result, directory = run_trial(plan, self._listener, spark, self._stand(plan))
+        return result, directory.path
+
+    def _stand(self, plan: Plan) -> Ground:
+        """The brokers; new ones if a cell has left them broken."""
+        if self._ground is not None and not self._ground.is_whole():
+            self._leave_ground()
+        if self._ground is None:
+            ground, at = Ground(), self._directory
+            (at / "logs").mkdir(exist_ok=True)
+            self._ground = ground
+            state = _first_free(at / "state")
+            ground.open(plan, logs=at / "logs", state=state, record=state / "wire", note=_silent)
+        return self._ground
+
+    def _leave_ground(self) -> None:
+        if self._ground is not None:
+            ground, self._ground = self._ground, None
+            ground.close()
+
+    @contextmanager
+    def _judge_spark(self) -> Iterator[JudgeSpark]:
+        logs = self._directory / "logs"
+        logs.mkdir(exist_ok=True)
+        spark = JudgeSpark.start(logs, self._directory / "state" / "judge")
+        try:
+            yield spark
+        finally:
+            spark.stop()
+
+    def _add(self, cell: Cell) -> None:
+        self.grid = self.grid.with_cell(cell)
+        self._save()
+        self._tell(Told(grid=self.grid, cell=cell))
+
+    def _save(self) -> None:
+        self.grid.save(self.path)
+
+
+def _cell(point: CrashPoint, result: TrialResult, run: Path, tries: int) -> Cell:
+    outcome = {
+        Verdict.HELD: Outcome.HELD,
+        Verdict.BROKEN: Outcome.BROKEN,
+        Verdict.UNKNOWN: Outcome.UNKNOWN,
+    }[result.verdict]
+    return replace(
+        _not_reached(point),
+        outcome=outcome,
+        anomalies=tuple(finding.anomaly for finding in result.findings),
+        reason="; ".join(result.reasons),
+        run=str(run),
+        repeat=result.repeat,
+        duration_s=result.duration_s,
+        tries=tries,
+    )
+
+
+def _not_reached(point: CrashPoint) -> Cell:
+    return Cell(
+        frame=point.frame.name,
+        side=point.side,
+        act=point.act.value,
+        outcome=Outcome.NOT_REACHED,
+        reason="the suspect sends no such frame",
+    )
+
+
+def asked(request: SweepRequest) -> dict[str, Any]:
+    """Enough to go on with it later."""
+    return {name: value for name, value in asdict(request).items() if name != "runs_dir"}
+
+
+def _first_free(path: Path) -> Path:
+    number = 1
+    while (found := path / f"ground-{number}").exists():
+        number += 1
+    found.mkdir(parents=True)
+    return found
+
+
+def _silent(_text: str) -> None:
+    """What the brokers do while they start is in their logs."""
