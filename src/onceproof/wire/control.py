@@ -126,6 +126,8 @@ class Wire:
     def record_into(self, directory: Path) -> None:
         """From now on; what was seen before is on disk where it belongs."""
         self._ask({"do": "record", "into": str(directory)})
+        with self._news:
+            self._events.clear()
 
     def require_alive(self) -> None:
         if self._is_gone:
