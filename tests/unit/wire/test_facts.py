@@ -48,6 +48,7 @@ def batch(
     epoch: int,
     sequence: int,
     count: int,
+    *,
     base_offset: int = 0,
     attributes: int = 0x10,
 ) -> bytes:
@@ -108,7 +109,10 @@ def fetched(version: int, records: bytes | None) -> Facts:
 
 @pytest.mark.parametrize("version", [11, 12])
 def test_a_fetch_tells_how_far_it_reaches_markers_included(version: int) -> None:
-    data, marker = batch(7, 0, 0, 20, base_offset=400), batch(7, 0, -1, 1, 420, attributes=0x30)
+    data, marker = (
+        batch(7, 0, 0, 20, base_offset=400),
+        batch(7, 0, -1, 1, base_offset=420, attributes=0x30),
+    )
     assert fetched(version, data + marker).places == (
         Place(topic="in", partition=1, records=20, last_offset=420),
     )
