@@ -7,7 +7,7 @@ Read by column names: an older recording lacks some, and what it lacks is None.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +108,8 @@ class Batch:
 @dataclass(frozen=True, kw_only=True)
 class Recording:
     exchanges: tuple[Exchange, ...]  # in the order they were asked
-    batches: tuple[Batch, ...] = field(default=())
+    batches: tuple[Batch, ...] = ()
+    is_too_long: bool = False  # and so nothing of it was kept
 
     def of(self, *apis: str) -> Iterator[Exchange]:
         return (each for each in self.exchanges if each.api in apis)
@@ -126,13 +127,13 @@ class Recording:
 
 
 def read_recording(history: Path) -> Recording | None:
-    """None: nothing was recorded, or more than a report reads."""
+    """None: nothing was recorded."""
     parts = sorted((history / "wire").glob("*.parquet"))
     frames: list[Frame] = []
     for part in parts:
         frames += _frames(part)
         if len(frames) > FRAMES_MAX:
-            return None
+            return Recording(exchanges=(), is_too_long=True)
     if not frames:
         return None
     return Recording(exchanges=tuple(paired(frames)), batches=tuple(_batches(history / "batches")))

@@ -10,13 +10,17 @@ from typing import Any
 
 from onceproof.history.fault_record import FaultRecord
 from onceproof.report.story import tracing, words
-from onceproof.report.story.recording import Exchange, Frame, Recording
+from onceproof.report.story.recording import FRAMES_MAX, Exchange, Frame, Recording
 from onceproof.report.story.steps import LOG_LANE, Draft, Step, Story, distinct, in_order
 from onceproof.report.story.tracing import NEVER_NS, Fetched, LogPlace
 
 PRODUCES_MAX = 3
 FETCHES_MAX = 3
 PLAIN = "OffsetCommit"
+TOO_LONG = (
+    f"The recording has more than {FRAMES_MAX:,} frames, which is more than a report reads:"
+    " see history/wire."
+)
 # What is left out first where a story has too many steps: the lightest.
 ESSENTIAL, HELPFUL = 3, 2
 
@@ -27,6 +31,10 @@ class Subject:
 
     input: LogPlace | None
     outputs: tuple[LogPlace, ...]
+
+    @property
+    def is_known(self) -> bool:
+        return self.input is not None or bool(self.outputs)
 
     @staticmethod
     def of(facts: Mapping[str, Any]) -> "Subject":
@@ -51,6 +59,8 @@ def tell_story(
 ) -> Story | None:
     """`facts` of a witness; None where it names no record, or nothing of it was recorded."""
     subject = Subject.of(facts)
+    if recording.is_too_long and subject.is_known:
+        return Story(steps=(), notes=(TOO_LONG,))
     teller = _Teller(recording, subject)
     if subject.outputs:
         teller.tell_outputs()
@@ -213,7 +223,7 @@ class _Teller:
         if not anywhere:
             return (
                 f"No commit of a position on {words.partition(place)} is recorded at all:"
-                " the position is kept elsewhere."
+                " it may be kept elsewhere."
             )
         when = "after this writing" if until_ns == NEVER_NS else "before it was written again"
         return f"No commit of a position past {words.short(place)} is recorded {when}."
@@ -227,17 +237,30 @@ class _Teller:
         for fetched in carrying[:FETCHES_MAX]:
             self._fetch(fetched)
         if not carrying:
-            self._passed_over(place)
+            self.notes.append(f"No Fetch that brought {words.short(place)} is recorded.")
         past_ns = self._moved_past(place, carrying[0].answered_ns if carrying else 0)
+        if past_ns == NEVER_NS or not carrying:
+            self._passed_over(place, carrying)
         for fetched in carrying[:FETCHES_MAX]:
             if fetched.answered_ns <= past_ns:
                 self._written_after(fetched, past_ns)
 
-    def _passed_over(self, place: LogPlace) -> None:
-        self.notes.append(f"No Fetch that brought {words.short(place)} is recorded.")
-        past = next((each for each in self._fetches if each.from_offset > place.offset), None)
+    def _passed_over(self, place: LogPlace, carrying: Sequence[Fetched]) -> None:
+        """Who began behind it, on a connection of its own: the position was past it by then."""
+        since_ns = max((each.answered_ns for each in carrying), default=0)
+        lines = {each.exchange.request.connection for each in carrying}
+        past = next(
+            (
+                each
+                for each in self._fetches
+                if each.from_offset > place.offset
+                and each.answered_ns >= since_ns
+                and each.exchange.request.connection not in lines
+            ),
+            None,
+        )
         if past is not None:
-            self._begun_at(past.exchange.request, (0, past.answered_ns))
+            self._begun_at(past.exchange.request, (since_ns, past.answered_ns))
             self._answer(past.exchange, words.fetch_past(past, place), ESSENTIAL)
 
     def _moved_past(self, place: LogPlace, after_ns: int) -> int:
