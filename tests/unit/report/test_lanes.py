@@ -56,15 +56,16 @@ def test_a_request_with_its_answer_has_two_heads_and_a_marker_a_dot() -> None:
 
 
 def test_faults_and_doubts_look_different() -> None:
-    fault, doubt, plain = rows(
+    fault, healed, doubt, plain = rows(
         drawn(
             Step(at_s=1.0, lane="faults", to="broker 1", what="kill", is_fault=True),
+            Step(at_s=1.0, lane="faults", to="broker 1", what="healed"),
             Step(at_s=1.0, lane="instance 0", to="broker 1", what="may", is_sure=False),
             step(),
         )
     )
-    kinds = [row.attrib["class"] for row in (fault, doubt, plain)]
-    assert kinds == ["step fault unsure", "step unsure", "step"]
+    kinds = [row.attrib["class"] for row in (fault, healed, doubt, plain)]
+    assert kinds == ["step fault", "step healed", "step unsure", "step"]
 
 
 def test_long_words_take_more_lines_and_no_row_runs_into_the_next() -> None:

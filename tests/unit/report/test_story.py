@@ -98,7 +98,7 @@ def test_a_commit_before_the_write_is_a_record_lost() -> None:
         "2.00 faults>instance 0: fault 1: kill instance 0",
     ]
     assert story.notes == (
-        "No Produce of instance 0 is recorded between that Fetch and the commit past it.",
+        "No Produce of instance 0 is recorded from that Fetch until the position was past it.",
     )
 
 
@@ -164,7 +164,7 @@ def test_a_late_end_of_a_transaction_that_a_successor_has_taken_over() -> None:
         "5.00 broker 3>instance 0: EndTxn answered: refused, INVALID_PRODUCER_EPOCH",
         "- broker 2: marker at out-0@410: abort of producer 1 epoch 0",
     ]
-    assert [step.is_fault for step in story.steps].count(True) == 3
+    assert [step.is_fault for step in story.steps].count(True) == 2
     assert story.notes == ()
 
 
@@ -269,6 +269,26 @@ def test_a_lost_record_that_nobody_fetched_shows_who_began_behind_it() -> None:
         "1.20 broker 1>instance 0: Fetch from in-0@206 on: past it",
     ]
     assert story.notes[0] == "No Fetch that brought in-0@205 is recorded."
+
+
+def test_what_was_written_after_somebody_began_behind_a_lost_record_cannot_have_held_it() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, 240).produce(1.5, 400, 10, answered_s=None)
+    wire.line = 2
+    wire.fetch(4.3, 241, 300).produce(4.5, 970, 20, answered_s=None)
+    assert lines(told(FROM_INPUT, wire, faults=())) == [
+        "1.00 broker 1>instance 0: Fetch brought in-0@180 to 240",
+        "1.50 instance 0>broker 2: Produce of 10 records to out-0, no producer id,"
+        " which may have held it; no answer is recorded",
+        "4.30 broker 1>instance 0: Fetch from in-0@241 on: past it",
+    ]
+
+
+def test_a_marker_without_a_moment_stands_after_the_answer_that_its_batch_was_written() -> None:
+    wire = MadeUpWire().produce(1.0, 400, 10, **TXN)
+    wire.batch(400, 10, "UNKNOWN", producer_id=1)
+    first, second = told({"topic": OUTPUT, "partition": 0, "offset": 401}, wire, ()).steps
+    assert first.is_answered
+    assert second.what == "no marker: the transaction of out-0@401 is still open"
 
 
 def test_faults_far_from_the_record_or_not_applied_are_left_out() -> None:

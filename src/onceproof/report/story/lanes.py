@@ -3,7 +3,7 @@
               instance 0   broker 1   faults
     13.912 s      │◀──────────│          │     Fetch brought in-0@380 to 420
     13.950 s      │──────────▶│          │     Produce of 41 records to out-0, …
-    14.000 s      │◀- - - - - │- - - - - ●     fault 1: kill instance 0
+    14.000 s      │◀──────────┼──────────●     fault 1: kill instance 0
 
 Words stand beside the lanes, never on them, so that nothing can overlap. Colours are classes of
 page.css.
@@ -79,11 +79,15 @@ class _Picture:
 
     def _row(self, step: Step, lines: list[str], top: int) -> Iterator[str]:
         height = _height(lines)
-        kinds = " ".join(
-            ["step", *["fault"] * step.is_fault, *["unsure"] * (not step.is_sure or _is_act(step))]
-        )
+        kinds = {
+            "step": True,
+            "fault": step.is_fault,
+            "healed": _is_act(step) and not step.is_fault,
+            "unsure": not step.is_sure,
+        }
         whole = f"{step.what}\n{step.detail}" if step.detail else step.what
-        yield f'<g class="{kinds}"><title>{escape(whole)}</title>'
+        classes = " ".join(name for name, holds in kinds.items() if holds)
+        yield f'<g class="{classes}"><title>{escape(whole)}</title>'
         yield f'<rect class="row" x="0" y="{top}" width="{WIDTH}" height="{height}"/>'
         at = "" if step.at_s is None else f"{step.at_s:.3f} s"
         first = top + ROW_HEIGHT / 2
@@ -109,7 +113,7 @@ class _Picture:
 
 
 def _is_act(step: Step) -> bool:
-    """A fault itself, as against a frame that met one."""
+    """A fault itself or its healing, as against a frame that met one."""
     return step.lane == FAULTS_LANE
 
 

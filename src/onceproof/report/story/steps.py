@@ -110,15 +110,15 @@ def _faults_around(
 
 
 def _fault_draft(fault: FaultRecord, at_s: float, told: str, began_ns: int) -> Draft:
-    process = PROCESS_NAME.match(fault.target)
+    process, is_begin = PROCESS_NAME.match(fault.target), at_s == fault.at_s
     step = Step(
         lane=FAULTS_LANE,
         to=process.group() if process else "",
         what=f"{told}{fault.action} {fault.target}",
         detail=fault.evidence,
-        is_fault=True,
+        is_fault=is_begin,
     )
-    weight = FAULT_WEIGHT if at_s == fault.at_s else HEALED_WEIGHT
+    weight = FAULT_WEIGHT if is_begin else HEALED_WEIGHT
     return Draft(at_ns=began_ns + round(at_s * SECOND_NS), step=step, weight=weight)
 
 

@@ -118,10 +118,11 @@ class _Teller:
         self._exchange(
             writing, words.produce(writing, place), words.written(writing, place), ESSENTIAL
         )
-        self._ending(writing.request, place)
+        self._ending(writing, place)
 
-    def _ending(self, member: Frame, place: LogPlace | None) -> None:
-        """How the transaction of a frame ended: asked for, taken over, or neither."""
+    def _ending(self, exchange: Exchange, place: LogPlace | None) -> None:
+        """How the transaction it belongs to ended: asked for, taken over, or neither."""
+        member = exchange.request
         if member.transactional_id is None:
             return
         ends = tracing.ends_of(self._recording, member)
@@ -141,7 +142,7 @@ class _Teller:
                 " only the coordinator's timeout ends such a transaction."
             )
         if place is not None:
-            last_ns = max([member.at_ns, *(each.answered_ns for each in (*ends, *successors))])
+            last_ns = max(each.answered_ns for each in (exchange, *ends, *successors))
             self._marker(place, member, last_ns)
 
     def _marker(self, place: LogPlace, member: Frame | None, at_ns: int) -> None:
@@ -240,13 +241,13 @@ class _Teller:
             self.notes.append(f"No Fetch that brought {words.short(place)} is recorded.")
         past_ns = self._moved_past(place, carrying[0].answered_ns if carrying else 0)
         if past_ns == NEVER_NS or not carrying:
-            self._passed_over(place, carrying)
+            past_ns = min(past_ns, self._passed_over(place, carrying))
         for fetched in carrying[:FETCHES_MAX]:
             if fetched.answered_ns <= past_ns:
                 self._written_after(fetched, past_ns)
 
-    def _passed_over(self, place: LogPlace, carrying: Sequence[Fetched]) -> None:
-        """Who began behind it, on a connection of its own: the position was past it by then."""
+    def _passed_over(self, place: LogPlace, carrying: Sequence[Fetched]) -> int:
+        """When somebody began behind it, on a connection of its own: it was passed by then."""
         since_ns = max((each.answered_ns for each in carrying), default=0)
         lines = {each.exchange.request.connection for each in carrying}
         past = next(
@@ -259,9 +260,11 @@ class _Teller:
             ),
             None,
         )
-        if past is not None:
-            self._begun_at(past.exchange.request, (since_ns, past.answered_ns))
-            self._answer(past.exchange, words.fetch_past(past, place), ESSENTIAL)
+        if past is None:
+            return NEVER_NS
+        self._begun_at(past.exchange.request, (since_ns, past.answered_ns))
+        self._answer(past.exchange, words.fetch_past(past, place), ESSENTIAL)
+        return past.answered_ns
 
     def _moved_past(self, place: LogPlace, after_ns: int) -> int:
         """When: by the first commit past it that counted; where none did, by the first.
@@ -275,7 +278,7 @@ class _Teller:
             self.notes.append(self._no_commit(NEVER_NS))
             return NEVER_NS
         self._commit(moved)
-        self._ending(moved.request, None)
+        self._ending(moved, None)
         ends = tracing.ends_of(self._recording, moved.request) if moved.api != PLAIN else []
         return max(each.answered_ns for each in (moved, *ends))
 
@@ -301,8 +304,8 @@ class _Teller:
         ]
         if not produces:
             self.notes.append(
-                f"No Produce of {words.client(reader)} is recorded between that Fetch and the"
-                " commit past it."
+                f"No Produce of {words.client(reader)} is recorded from that Fetch until the"
+                " position was past it."
             )
         failed = [each for each in produces if self._came_to_nothing(each)]
         # What came to nothing explains a loss; else what was written last before the commit.
@@ -322,7 +325,7 @@ class _Teller:
         asked = f"{words.produce(produce, place)}, which may have held it"
         self._exchange(produce, asked, words.written(produce, place), HELPFUL, is_sure=False)
         if words.batch_of(produce, self._recording) is not None:
-            self._ending(produce.request, place)
+            self._ending(produce, place)
 
     def _exchange(
         self, exchange: Exchange, asked: str, answered: str, weight: int, *, is_sure: bool = True
