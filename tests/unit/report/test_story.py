@@ -291,12 +291,104 @@ def test_a_marker_without_a_moment_stands_after_the_answer_that_its_batch_was_wr
     assert second.what == "no marker: the transaction of out-0@401 is still open"
 
 
+def test_a_lost_record_is_not_looked_for_in_another_topic_of_the_suspect() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, 240)
+    ledger = {"places": (at("app.ledger", 0, records=1),), "answer": {}}
+    wire.produce(1.1, 300, 1, **ledger)
+    wire.batch(300, 1, "ABORTED", marker_offset=301)
+    commit(wire, 1.3, 241)
+    story = told(FROM_INPUT, wire, faults=())
+    assert [step.what.partition(":")[0] for step in story.steps] == [
+        "Fetch brought in-0@180 to 240",
+        "OffsetCommit",
+    ]
+
+
+ONCE = {"topic": OUTPUT, "partition": 0, "offset": 401, **FROM_INPUT}
+
+
+def test_only_what_its_own_producer_and_epoch_did_is_the_end_of_a_transaction() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, 240).produce(1.5, 400, 10, **TXN)
+    wire.ask(1.6, "EndTxn", 3, **{**TXN, "producer_epoch": 2}, committed=True, answered_s=1.7)
+    wire.ask(1.8, "EndTxn", 3, **{**TXN, "producer_id": 8}, committed=True, answered_s=1.9)
+    assert not any("EndTxn" in line for line in lines(told(ONCE, wire, faults=())))
+
+
+def test_a_successor_after_a_good_end_is_no_part_of_the_story() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, 240).produce(1.5, 400, 10, **TXN)
+    wire.ask(1.6, "EndTxn", 3, **TXN, committed=True, answered_s=1.7)
+    wire.ask(1.65, "InitProducerId", 3, transactional_id="another", answered_s=1.66)
+    wire.ask(1.8, "InitProducerId", 3, transactional_id="app-0", answered_s=1.9)
+    assert lines(told(ONCE, wire, faults=()))[-1] == (
+        "1.60 instance 0>broker 3: EndTxn commit, producer 1 epoch 0: done"
+    )
+
+
+def test_a_successor_after_an_end_that_never_arrived_is_told() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, 240).produce(1.5, 400, 10, **TXN)
+    wire.ask(1.6, "EndTxn", 3, **TXN, committed=True, verdict="drop")
+    successor = {"producer_id": 1, "producer_epoch": 1}
+    wire.ask(1.8, "InitProducerId", 3, transactional_id="app-0", answered_s=1.9, answer=successor)
+    assert lines(told(ONCE, wire, faults=()))[-2:] == [
+        "1.60 instance 0>broker 3: EndTxn commit, producer 1 epoch 0; dropped at the proxy",
+        "1.80 instance 0>broker 3: InitProducerId: producer 1 epoch 1 begins",
+    ]
+
+
+def test_an_answer_that_the_proxy_held_is_a_step_of_its_own() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, 240).produce(1.5, 400, 10, **TXN)
+    held = {"answered_s": 1.7, "answer": {"verdict": "hold"}}
+    wire.ask(1.6, "EndTxn", 3, **TXN, committed=True, **held)
+    *_, asked, answered = told(ONCE, wire, faults=()).steps
+    assert (asked.what, asked.is_fault) == ("EndTxn commit, producer 1 epoch 0", False)
+    assert (answered.what, answered.is_fault) == (
+        "EndTxn answered: done; held at the proxy",
+        True,
+    )
+
+
+def test_of_the_commits_only_those_past_the_record_count_and_of_those_the_first() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, 240).produce(1.5, 400, 10)
+    for at_s, position in ((1.6, 205), (1.7, 206), (1.8, 207)):
+        commit(wire, at_s, position)
+    assert lines(told(ONCE, wire, faults=()))[2:] == [
+        "1.70 instance 0>broker 3: OffsetCommit: position in-0@206: done"
+    ]
+
+
+def test_two_batches_of_one_transaction_have_one_marker() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, 240)
+    for base in (300, 305):
+        wire.produce(1.0 + base / 1000, base, 5, **TXN)
+        wire.batch(base, 5, "ABORTED", producer_id=1, marker_offset=310)
+    commit(wire, 1.5, 241)
+    markers = [line for line in lines(told(FROM_INPUT, wire, faults=())) if "marker" in line]
+    assert len(markers) == 1
+
+
+def test_a_fetch_that_brought_nothing_is_not_told() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, None).produce(1.5, 400, 10)
+    nothing = "No Fetch that brought in-0@205 to instance 0 before it wrote is recorded."
+    assert told(ONCE, wire, faults=()).notes[0] == nothing
+    # In a session an answer without any partition is recorded with its request's places.
+    asked = (at(INPUT, 0, 180),)
+    empty = MadeUpWire().ask(1.0, "Fetch", 1, places=asked, answered_s=1.1).produce(1.5, 400, 10)
+    assert told(ONCE, empty, faults=()).notes[0] == nothing
+
+
+def test_where_reach_is_not_told_a_fetch_that_was_asked_again_had_not_brought_it() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, 190).fetch(1.2, 180, 240).fetch(1.4, 241, 250)
+    commit(wire, 1.6, 241)
+    story = told(FROM_INPUT, without_reach(wire), faults=())
+    assert [step.at_s for step in story.steps] == [1.2, 1.6]
+
+
 def test_faults_far_from_the_record_or_not_applied_are_left_out() -> None:
     wire = MadeUpWire().produce(20.0, 400, 10)
     faults = [
         KILL,
         replace(KILL, at_s=19.0, healed_at_s=None, target="broker 2 (leader of out-0)"),
-        replace(KILL, at_s=20.0, applied=False),
+        replace(KILL, at_s=20.0, healed_at_s=None, applied=False),
         replace(KILL, at_s=10.0, healed_at_s=30.0, action="slow", target="every broker"),
         replace(KILL, at_s=23.0),
     ]

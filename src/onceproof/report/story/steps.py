@@ -7,7 +7,7 @@
 Pure.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from onceproof.history.fault_record import FaultRecord
@@ -147,7 +147,3 @@ def _heaviest(drafts: Sequence[Draft]) -> list[Draft]:
     """At most STEPS_MAX; of equal weight, the later ones go first."""
     by_weight = sorted(range(len(drafts)), key=lambda place: (-drafts[place].weight, place))
     return [drafts[place] for place in sorted(by_weight[:STEPS_MAX])]
-
-
-def distinct(notes: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(notes))

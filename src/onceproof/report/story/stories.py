@@ -10,7 +10,8 @@ from typing import Any
 from onceproof.history.verdict import TrialResult
 from onceproof.report.story.recording import Recording, read_recording
 from onceproof.report.story.steps import SECOND_NS, Story
-from onceproof.report.story.telling import Subject, tell_story
+from onceproof.report.story.subject import Subject
+from onceproof.report.story.telling import tell_story
 
 ABOUT_A_SECOND = (
     "When the run began is known to the second only: a fault may stand a second too late."

@@ -5,13 +5,15 @@ Told out of what was recorded, and of nothing else: where more than one frame fi
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from onceproof.history.fault_record import FaultRecord
 from onceproof.report.story import tracing, words
-from onceproof.report.story.recording import FRAMES_MAX, Exchange, Frame, Recording
-from onceproof.report.story.steps import LOG_LANE, Draft, Step, Story, distinct, in_order
+from onceproof.report.story.gathering import Gathering
+from onceproof.report.story.recording import FRAMES_MAX, Batch, Exchange, Frame, Recording
+from onceproof.report.story.steps import LOG_LANE, Draft, Step, Story
+from onceproof.report.story.subject import Subject
 from onceproof.report.story.tracing import NEVER_NS, Fetched, LogPlace
 
 PRODUCES_MAX = 3
@@ -25,35 +27,6 @@ TOO_LONG = (
 ESSENTIAL, HELPFUL = 3, 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class Subject:
-    """What a witness speaks of: an input, and the outputs that are wrong about it."""
-
-    input: LogPlace | None
-    outputs: tuple[LogPlace, ...]
-
-    @property
-    def is_known(self) -> bool:
-        return self.input is not None or bool(self.outputs)
-
-    @staticmethod
-    def of(facts: Mapping[str, Any]) -> "Subject":
-        output = _place(facts, "")
-        before = _place({**facts, "before_topic": facts.get("topic")}, "before_", "partition")
-        first = _place(facts, "first_")
-        outputs = [each for each in (first, before, output) if each is not None]
-        return Subject(input=_place(facts, "input_"), outputs=tuple(dict.fromkeys(outputs)))
-
-
-def _place(facts: Mapping[str, Any], prefix: str, partition: str = "") -> LogPlace | None:
-    topic = facts.get(f"{prefix}topic")
-    number = facts.get(partition or f"{prefix}partition")
-    offset = facts.get(f"{prefix}offset")
-    if not isinstance(topic, str) or not isinstance(number, int) or not isinstance(offset, int):
-        return None
-    return LogPlace(topic, number, offset)
-
-
 def tell_story(
     facts: Mapping[str, Any], recording: Recording, faults: Sequence[FaultRecord], began_ns: int
 ) -> Story | None:
@@ -61,27 +34,24 @@ def tell_story(
     subject = Subject.of(facts)
     if recording.is_too_long and subject.is_known:
         return Story(steps=(), notes=(TOO_LONG,))
-    teller = _Teller(recording, subject)
+    gathered = Gathering()
+    teller = _Teller(recording, subject, gathered)
     if subject.outputs:
         teller.tell_outputs()
     elif subject.input is not None:
         teller.tell_lost()
-    if not teller.drafts:
-        return None
-    return teller.told(faults, began_ns)
+    topics = {place.topic for place in (subject.input, *subject.outputs) if place is not None}
+    return gathered.story(topics, faults, began_ns)
 
 
 class _Teller:
-    """Gathers the steps of one story; a frame is told once, however often it is come across."""
+    """Goes after one record, from frame to frame."""
 
-    def __init__(self, recording: Recording, subject: Subject) -> None:
+    def __init__(self, recording: Recording, subject: Subject, gathered: Gathering) -> None:
         self._recording = recording
         self._subject = subject
         self._input = subject.input
-        self._told: set[int] = set()
-        self._names: dict[str, str] = {}
-        self.drafts: list[Draft] = []
-        self.notes: list[str] = []
+        self._gathered = gathered
         self._fetches = (
             []
             if self._input is None
@@ -94,28 +64,32 @@ class _Teller:
         for place in self._subject.outputs:
             writing = tracing.written_by(self._recording, place)
             if writing is None:
-                self.notes.append(f"The Produce that wrote {words.short(place)} is not recorded.")
+                self._gathered.note(f"The Produce that wrote {words.short(place)} is not recorded.")
                 self._marker(place, None, 0)
             else:
                 writings.append((writing, place))
         writings.sort(key=lambda pair: pair[0].at_ns)
         if self._input is None:
-            self.notes.append("Which input it comes from is not known.")
+            self._gathered.note("Which input it comes from is not known.")
         since_ns, fetched = 0, None
         for rank, (writing, place) in enumerate(writings):
             self._writing(writing, place)
             until_ns = writings[rank + 1][0].at_ns if rank + 1 < len(writings) else NEVER_NS
             again = self._reading(writing.request, since_ns, writing.at_ns)
             if fetched is not None and again is fetched and self._brought(fetched):
-                self.notes.append("Both were written after the same Fetch: it was not read again.")
+                self._gathered.note(
+                    "Both were written after the same Fetch: it was not read again."
+                )
             fetched = again
             self._position(writing, fetched, until_ns)
             since_ns = writing.at_ns
 
     def _writing(self, writing: Exchange, place: LogPlace) -> None:
         for attempt in tracing.attempts_before(self._recording, writing):
-            self._exchange(attempt, words.produce(attempt, place), words.outcome(attempt), HELPFUL)
-        self._exchange(
+            self._gathered.exchange(
+                attempt, words.produce(attempt, place), words.outcome(attempt), HELPFUL
+            )
+        self._gathered.exchange(
             writing, words.produce(writing, place), words.written(writing, place), ESSENTIAL
         )
         self._ending(writing, place)
@@ -127,7 +101,7 @@ class _Teller:
             return
         ends = tracing.ends_of(self._recording, member)
         for end in ends:
-            self._exchange(end, words.end_txn(end.request), words.outcome(end), ESSENTIAL)
+            self._gathered.exchange(end, words.end_txn(end.request), words.outcome(end), ESSENTIAL)
         until_ns = max((end.answered_ns for end in ends), default=NEVER_NS)
         is_done = any(end.error_code == 0 for end in ends)
         # One that ended well has no use for a successor; one that did not is ended by it.
@@ -135,9 +109,9 @@ class _Teller:
             self._recording, member, until_ns if is_done else NEVER_NS
         )
         for successor in successors:
-            self._exchange(successor, successor.api, words.begun(successor), HELPFUL)
+            self._gathered.exchange(successor, successor.api, words.begun(successor), HELPFUL)
         if not ends and not successors:
-            self.notes.append(
+            self._gathered.note(
                 f"No EndTxn of {words.producer(member)} is recorded after it, and no successor:"
                 " only the coordinator's timeout ends such a transaction."
             )
@@ -150,19 +124,16 @@ class _Teller:
         batch = self._recording.batch_at(place.partition, place.offset)
         if batch is None or batch.outcome == "NONE":
             return
-        what = words.marker(batch, place)
-        if any(draft.step.what == what for draft in self.drafts):
-            return  # two batches of one transaction
         request = None
         if member is not None:
             request = tracing.marker_request(
                 self._recording, member, place, committed=batch.outcome == "COMMITTED"
             )
         lane = LOG_LANE if member is None else f"broker {member.broker}"
-        self.drafts.append(
+        self._gathered.single(
             Draft(
                 at_ns=at_ns if request is None else request.at_ns,
-                step=Step(lane=lane, what=what),
+                step=Step(lane=lane, what=words.marker(batch, place)),
                 weight=ESSENTIAL,
                 is_timed=request is not None,
             )
@@ -174,7 +145,7 @@ class _Teller:
         offset = self._input.offset
         fetched = tracing.fetched_before(self._fetches, offset, reader, before_ns)
         if fetched is None:
-            self.notes.append(
+            self._gathered.note(
                 f"No Fetch that brought {words.short(self._input)} to {words.client(reader)}"
                 " before it wrote is recorded."
             )
@@ -190,7 +161,7 @@ class _Teller:
     def _fetch(self, fetched: Fetched, weight: int = ESSENTIAL) -> None:
         assert self._input is not None
         what = words.fetch(fetched, self._input)
-        self._answer(fetched.exchange, what, weight, is_sure=self._brought(fetched))
+        self._gathered.answer(fetched.exchange, what, weight, is_sure=self._brought(fetched))
 
     def _begun_at(self, reader: Frame, between_ns: tuple[int, int]) -> None:
         assert self._input is not None
@@ -199,7 +170,7 @@ class _Teller:
             self._recording, place.topic, place.partition, reader, between_ns
         )
         if given is not None:
-            self._answer(given, words.position(given, place), HELPFUL)
+            self._gathered.answer(given, words.position(given, place), HELPFUL)
 
     def _position(self, writing: Exchange, fetched: Fetched | None, until_ns: int) -> None:
         if self._input is None:
@@ -211,11 +182,13 @@ class _Teller:
         for commit in tracing.until_done(own):
             self._commit(commit)
         if not own:
-            self.notes.append(self._no_commit(until_ns))
+            self._gathered.note(self._no_commit(until_ns))
 
     def _commit(self, commit: Exchange) -> None:
         assert self._input is not None
-        self._exchange(commit, words.commit(commit, self._input), words.outcome(commit), ESSENTIAL)
+        self._gathered.exchange(
+            commit, words.commit(commit, self._input), words.outcome(commit), ESSENTIAL
+        )
 
     def _no_commit(self, until_ns: int) -> str:
         assert self._input is not None
@@ -238,7 +211,7 @@ class _Teller:
         for fetched in carrying[:FETCHES_MAX]:
             self._fetch(fetched)
         if not carrying:
-            self.notes.append(f"No Fetch that brought {words.short(place)} is recorded.")
+            self._gathered.note(f"No Fetch that brought {words.short(place)} is recorded.")
         past_ns = self._moved_past(place, carrying[0].answered_ns if carrying else 0)
         if past_ns == NEVER_NS or not carrying:
             past_ns = min(past_ns, self._passed_over(place, carrying))
@@ -263,7 +236,7 @@ class _Teller:
         if past is None:
             return NEVER_NS
         self._begun_at(past.exchange.request, (since_ns, past.answered_ns))
-        self._answer(past.exchange, words.fetch_past(past, place), ESSENTIAL)
+        self._gathered.answer(past.exchange, words.fetch_past(past, place), ESSENTIAL)
         return past.answered_ns
 
     def _moved_past(self, place: LogPlace, after_ns: int) -> int:
@@ -275,7 +248,7 @@ class _Teller:
         counted = [each for each in commits if self._counted(each)]
         moved = next(iter(counted or commits), None)
         if moved is None:
-            self.notes.append(self._no_commit(NEVER_NS))
+            self._gathered.note(self._no_commit(NEVER_NS))
             return NEVER_NS
         self._commit(moved)
         self._ending(moved, None)
@@ -300,10 +273,10 @@ class _Teller:
             for each in self._recording.of("Produce")
             if fetched.answered_ns <= each.at_ns <= until_ns
             and tracing.is_same_client(each.request, reader)
-            and (output is None or any(place.topic == output for place in each.request.places))
+            and words.place_in(each, output) is not None
         ]
         if not produces:
-            self.notes.append(
+            self._gathered.note(
                 f"No Produce of {words.client(reader)} is recorded from that Fetch until the"
                 " position was past it."
             )
@@ -315,75 +288,24 @@ class _Teller:
     def _came_to_nothing(self, produce: Exchange) -> bool:
         if produce.error_code != 0 or produce.request.verdict in tracing.NEVER_ARRIVED:
             return True
-        batch = words.batch_of(produce, self._recording)
+        batch = self._left_in_log(produce)
         return batch is not None and batch.outcome in ("ABORTED", "UNKNOWN")
 
+    def _left_in_log(self, produce: Exchange) -> Batch | None:
+        """Only the output's log was read: of another topic nothing is known."""
+        assert self._input is not None
+        output = words.output_topic(self._input.topic)
+        place = None if output is None else words.place_in(produce, output)
+        return None if place is None else self._recording.batch_at(place.partition, place.offset)
+
     def _maybe_written(self, produce: Exchange) -> None:
-        place = words.first_place(produce)
+        assert self._input is not None
+        place = words.place_in(produce, words.output_topic(self._input.topic))
         if place is None:
             return
         asked = f"{words.produce(produce, place)}, which may have held it"
-        self._exchange(produce, asked, words.written(produce, place), HELPFUL, is_sure=False)
-        if words.batch_of(produce, self._recording) is not None:
+        self._gathered.exchange(
+            produce, asked, words.written(produce, place), HELPFUL, is_sure=False
+        )
+        if self._left_in_log(produce) is not None:
             self._ending(produce, place)
-
-    def _exchange(
-        self, exchange: Exchange, asked: str, answered: str, weight: int, *, is_sure: bool = True
-    ) -> None:
-        if not self._is_new(exchange):
-            return
-        request, response = exchange.request, exchange.response
-        client, broker = words.client(request), f"broker {request.broker}"
-        done = words.proxied(request)
-        if response is None and not done:
-            asked += "; no answer is recorded"
-        step = Step(
-            lane=client,
-            to=broker,
-            what=asked + done,
-            detail=words.detail(request),
-            is_sure=is_sure,
-            is_fault=request.verdict is not None,
-        )
-        self.drafts.append(Draft(at_ns=request.at_ns, step=step, weight=weight, asks=exchange))
-        if response is None:
-            return
-        back = replace(
-            step,
-            lane=broker,
-            to=client,
-            what=answered + words.proxied(response),
-            is_fault=response.verdict is not None,
-        )
-        self.drafts.append(Draft(at_ns=response.at_ns, step=back, weight=weight, answers=exchange))
-
-    def _answer(self, exchange: Exchange, what: str, weight: int, *, is_sure: bool = True) -> None:
-        """An exchange of which only the answer says something."""
-        response = exchange.response
-        if response is None or not self._is_new(exchange):
-            return
-        step = Step(
-            lane=f"broker {response.broker}",
-            to=words.client(response),
-            what=what + words.proxied(response),
-            detail=words.detail(response),
-            is_sure=is_sure,
-            is_fault=response.verdict is not None,
-        )
-        self.drafts.append(Draft(at_ns=response.at_ns, step=step, weight=weight))
-
-    def told(self, faults: Sequence[FaultRecord], began_ns: int) -> Story:
-        steps, left_out = in_order(self.drafts, faults, began_ns)
-        notes = self.notes + ([f"{left_out} more steps are left out."] if left_out else [])
-        topics = {place.topic for place in (self._input, *self._subject.outputs) if place}
-        shortened = {words.topic_name(topic): topic for topic in sorted(topics)}
-        own = {name: topic for name, topic in shortened.items() if name != topic}
-        return Story(steps=steps, notes=distinct(notes), names={**own, **self._names})
-
-    def _is_new(self, exchange: Exchange) -> bool:
-        request = exchange.request
-        if request.transactional_id is not None and words.has_producer(request):
-            self._names[f"producer {request.producer_id}"] = request.transactional_id
-        is_new = id(exchange) not in self._told
-        self._told.add(id(exchange))
-        return is_new

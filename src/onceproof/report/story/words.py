@@ -3,7 +3,7 @@
 import re
 
 from onceproof.report.story.kafka_errors import error_name
-from onceproof.report.story.recording import Batch, Exchange, Frame, Recording
+from onceproof.report.story.recording import Batch, Exchange, Frame
 from onceproof.report.story.tracing import NO_PRODUCER, Fetched, LogPlace, records_of
 
 # A run's own topics carry its whole name; their last word tells them apart.
@@ -129,20 +129,15 @@ def marker(batch: Batch, place: LogPlace) -> str:
     return f"marker at {where}: {end} of producer {batch.producer_id} epoch {batch.epoch}"
 
 
-def first_place(exchange: Exchange) -> LogPlace | None:
-    """Where a Produce wrote first; offset -1 where that is not told."""
+def place_in(exchange: Exchange, topic: str | None) -> LogPlace | None:
+    """Where a Produce wrote first in the topic (None: anywhere); offset -1 where it is not told."""
     for asked in exchange.request.places:
-        response = exchange.response
-        told = None if response is None else response.at(asked.topic, asked.partition)
-        offset = -1 if told is None or told.offset is None else told.offset
-        return LogPlace(asked.topic, asked.partition, offset)
+        if topic in (None, asked.topic):
+            response = exchange.response
+            told = None if response is None else response.at(asked.topic, asked.partition)
+            offset = -1 if told is None or told.offset is None else told.offset
+            return LogPlace(asked.topic, asked.partition, offset)
     return None
-
-
-def batch_of(exchange: Exchange, recording: Recording) -> Batch | None:
-    """The batch that a Produce left in the output log, if that is known."""
-    place = first_place(exchange)
-    return None if place is None else recording.batch_at(place.partition, place.offset)
 
 
 def detail(frame: Frame) -> str:
