@@ -14,7 +14,7 @@ from onceproof.report.story.subject import Subject
 from onceproof.report.story.telling import tell_story
 
 ABOUT_A_SECOND = (
-    "When the run began is known to the second only: a fault may stand a second too late."
+    "When the run began is known to the second only: a fault may stand up to a second too early."
 )
 
 
