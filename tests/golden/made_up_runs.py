@@ -6,11 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from made_up_wire import (
+    BEGAN_NS,
+    BEGAN_S,
+    INPUT,
+    OUTPUT,
+    MadeUpWire,
+    killed_between_write_and_checkpoint,
+)
+
 from onceproof.history.event import Event
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding, Witness
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
+from onceproof.report.story.steps import Story
+from onceproof.report.story.telling import tell_story
 
 VERSIONS = {"onceproof": "0.1.0", "kafka": "4.3.1", "spark": "4.2.0", "java": "17.0.17"}
 LOGS = ("broker-1.log", "broker-2.log", "broker-3.log", "instance-0.log", "instance-1.log")
@@ -22,6 +33,16 @@ class MadeUpRun:
     run: dict[str, Any]
     events: Sequence[Event]
     logs: Sequence[str] = LOGS
+    wire: MadeUpWire | None = None
+
+    def stories(self) -> tuple[Story | None, ...]:
+        if self.wire is None:
+            return ()
+        recording = self.wire.recording()
+        return tuple(
+            tell_story(finding.witnesses[0].facts, recording, self.result.faults, BEGAN_NS)
+            for finding in self.result.findings
+        )
 
     def store(self, runs_dir: Path) -> RunDirectory:
         directory = RunDirectory.create(runs_dir, self.result.scenario, self.result.seed)
@@ -31,6 +52,8 @@ class MadeUpRun:
         directory.events.write_text("".join(lines))
         for name in self.logs:
             (directory.logs / name).write_text("a line\n")
+        if self.wire is not None:
+            self.wire.store(directory.history)
         return directory
 
 
@@ -155,7 +178,8 @@ def broken() -> MadeUpRun:
             Witness(
                 sentence="id k9-41 of key k9, input at in-1@733, has no output, although the "
                 "suspect's position on in-1 is 1600: lost.",
-                facts={"id": "k9-41", "key": "k9", "input_partition": 1, "input_offset": 733},
+                facts={"id": "k9-41", "key": "k9", "input_topic": INPUT}
+                | {"input_partition": 1, "input_offset": 733},
             ),
         ),
     )
@@ -185,8 +209,9 @@ def broken() -> MadeUpRun:
     ]
     return MadeUpRun(
         result=result,
-        run=_run("tc02_crash_loop", 3),
+        run={"started_unix_s": BEGAN_S, **_run("tc02_crash_loop", 3)},
         events=sorted(events, key=lambda event: event.at_s),
+        wire=killed_between_write_and_checkpoint(),
     )
 
 
@@ -196,8 +221,10 @@ def _repeated(count: int) -> list[Witness]:
             sentence=f"id k4-{rank} of key k4 stands at out-0@{401 + rank} and again at "
             f"out-0@{977 + rank}, allowed once: duplicated. The second was written 1.2 s after "
             "kill(instance 0).",
-            facts={"id": f"k4-{rank}", "key": "k4", "topic": "out", "partition": 0}
-            | {"offset": 977 + rank, "first_offset": 401 + rank},
+            facts={"id": f"k4-{rank}", "key": "k4"}
+            | {"topic": OUTPUT, "partition": 0, "offset": 977 + rank}
+            | {"first_topic": OUTPUT, "first_partition": 0, "first_offset": 401 + rank}
+            | {"input_topic": INPUT, "input_partition": 0, "input_offset": 205 + rank},
         )
         for rank in range(count)
     ]

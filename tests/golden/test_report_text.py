@@ -30,4 +30,4 @@ def test_no_line_of_a_text_report_is_wider_than_a_terminal(name: str) -> None:
 
 def drawn(make: Callable[[], MadeUpRun]) -> str:
     made = make()
-    return render_text(made.result, made.run, made.events, made.logs)
+    return render_text(made.result, made.run, made.events, made.logs, made.stories())

@@ -2,7 +2,7 @@
 outside.
 
 verdict.json   run.json   report.html   report.txt
-history/events.jsonl   history/input/  history/output/  …   (Parquet)
+history/events.jsonl   history/input/  history/output/  history/batches/  history/wire/  (Parquet)
 logs/broker-1.log  logs/instance-0.log  …
 state/         what the suspect keeps between restarts
 """

@@ -12,6 +12,8 @@ from onceproof.history.event import Event
 from onceproof.history.verdict import TrialResult
 from onceproof.report import wording
 from onceproof.report.anomalies import explain
+from onceproof.report.story.lanes import draw_story
+from onceproof.report.story.steps import Story
 from onceproof.report.svg import draw_timeline
 from onceproof.report.timeline import build_timeline
 
@@ -25,8 +27,9 @@ def render_html(
     run: Mapping[str, Any],
     events: Sequence[Event],
     logs: Sequence[str] = (),
+    stories: Sequence[Story | None] = (),
 ) -> str:
-    """`run` is run.json, `logs` the names of the files in logs/."""
+    """`run` is run.json, `logs` the names of the files in logs/, `stories` one a finding."""
     timeline = build_timeline(result, events)
     told = [event for event in events if event.kind in wording.KINDS_TOLD]
     return (
@@ -35,8 +38,9 @@ def render_html(
         .render(
             result=result,
             timeline=timeline,
-            # The only text that is not escaped by the template: svg.py escapes what it draws.
+            # All that is not escaped by the template: svg.py and lanes.py escape what they draw.
             picture=Markup(draw_timeline(timeline)),
+            stories=_drawn(stories, len(result.findings)),
             events=told[:EVENTS_SHOWN_MAX],
             events_left_out=max(0, len(told) - EVENTS_SHOWN_MAX),
             run=_by_section(run),
@@ -45,28 +49,35 @@ def render_html(
     )
 
 
+def _drawn(stories: Sequence[Story | None], findings: int) -> list[tuple[Story, Markup] | None]:
+    """One a finding, with its picture."""
+    whole = [*stories, *[None] * (findings - len(stories))]
+    return [None if story is None else (story, Markup(draw_story(story))) for story in whole]
+
+
 def environment() -> Environment:
-    environment = Environment(
+    made = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(
+    made.globals.update(
         explain=explain,
+        story_title=wording.STORY_TITLE,
         headlines=wording.HEADLINES,
         subject_line=wording.subject_line,
         faults_applied=wording.faults_applied,
         event_sentence=wording.event_sentence,
         flat_rows=wording.flat_rows,
     )
-    environment.filters.update(
+    made.filters.update(
         seconds=wording.seconds,
         number=wording.number,
         count_name=wording.count_name,
     )
-    return environment
+    return made
 
 
 def _by_section(run: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:

@@ -10,11 +10,13 @@ from onceproof.history.finding import Finding
 from onceproof.history.verdict import TrialResult
 from onceproof.report import wording
 from onceproof.report.anomalies import explain
+from onceproof.report.story.steps import Story
 
 COLUMNS = 100
 RULE = "=" * COLUMNS
 TIME_LINE_ROWS_MAX = 60
 RUN_ROWS_MAX = 60
+STORY_WAY_MAX = 28
 
 
 def render_text(
@@ -22,14 +24,15 @@ def render_text(
     run: Mapping[str, Any],
     events: Sequence[Event],
     logs: Sequence[str] = (),
+    stories: Sequence[Story | None] = (),
 ) -> str:
-    """`run` is run.json, `logs` the names of the files in logs/."""
+    """`run` is run.json, `logs` the names of the files in logs/, `stories` one a finding."""
     sections = [
         _banner(result),
         _section("WHY", _wrapped(result.reasons)),
         _section("COUNTS", _counts(result.counts)),
         _section(f"FAULTS  {wording.faults_applied(result.faults)}", _faults(result.faults)),
-        _section("FINDINGS", _findings(result.findings)),
+        _section("FINDINGS", _findings(result.findings, stories)),
         _section("TIME LINE", _time_line(events)),
         _section("VERSIONS", _aligned(wording.flat_rows(result.versions))),
         _section("RUN", _run(run)),
@@ -105,8 +108,9 @@ def _faults(faults: Sequence[FaultRecord]) -> Iterator[str]:
         yield from _paragraph(fault.evidence, " " * 13)
 
 
-def _findings(findings: Iterable[Finding]) -> Iterator[str]:
+def _findings(findings: Iterable[Finding], stories: Sequence[Story | None] = ()) -> Iterator[str]:
     for place, finding in enumerate(findings):
+        story = stories[place] if place < len(stories) else None
         if place:
             yield ""
         yield f"  {finding.anomaly}: {wording.plural(finding.count, 'case')}"
@@ -116,6 +120,24 @@ def _findings(findings: Iterable[Finding]) -> Iterator[str]:
         unseen = finding.count - len(finding.witnesses)
         if finding.witnesses and unseen > 0:
             yield f"        and {wording.number(unseen)} more"
+        if story is not None:
+            yield from _story(story)
+
+
+def _story(story: Story) -> Iterator[str]:
+    """Faults, and frames that the proxy did something to, have a mark before them."""
+    yield f"        {wording.STORY_TITLE}:"
+    ways = [f"{step.lane} → {step.to}" if step.to else step.lane for step in story.steps]
+    width = min(STORY_WAY_MAX, max((len(way) for way in ways), default=0))
+    for step, way in zip(story.steps, ways, strict=True):
+        mark = "!" if step.is_fault else " "
+        at = "" if step.at_s is None else f"{step.at_s:.3f} s"
+        yield from _paragraph(
+            step.what, f"        {mark} {at:>10}  {wording.clipped(way, width):<{width}}  "
+        )
+    yield from _wrapped(story.notes, "          - ")
+    for short, whole in story.names.items():
+        yield from _paragraph(whole, f"          {short} = ")
 
 
 def _time_line(events: Iterable[Event]) -> Iterator[str]:

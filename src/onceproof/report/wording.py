@@ -14,6 +14,7 @@ HEADLINES = {
 }
 # Samples and a suspect's own lines are drawn as curves or kept in the event log: too many to read.
 KINDS_TOLD = ("phase", "iteration", "started", "exited", "fault", "healed", "note")
+STORY_TITLE = "The first one on the wire"
 
 
 def seconds(at_s: float | None) -> str:
@@ -22,6 +23,10 @@ def seconds(at_s: float | None) -> str:
 
 def number(value: int) -> str:
     return f"{value:,}"
+
+
+def clipped(words: str, letters: int) -> str:
+    return words if len(words) <= letters else words[: letters - 1] + "…"
 
 
 def plural(count: int, noun: str) -> str:

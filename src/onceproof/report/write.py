@@ -1,6 +1,7 @@
 """Draws both reports from what a run directory holds: all that `onceproof report RUN_DIR` does."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from onceproof.history.event import Event, read_events
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult
 from onceproof.report.html import render_html
+from onceproof.report.story.steps import Story
+from onceproof.report.story.stories import read_stories
 from onceproof.report.text import render_text
 
 
@@ -18,8 +21,11 @@ def write_reports(run_directory: RunDirectory) -> None:
     run = _run(run_directory.run_json)
     events = _events(run_directory.events)
     logs = _logs(run_directory.logs)
-    run_directory.report_txt.write_text(render_text(result, run, events, logs), encoding="utf-8")
-    run_directory.report_html.write_text(render_html(result, run, events, logs), encoding="utf-8")
+    stories = _stories(result, run, run_directory.history)
+    text = render_text(result, run, events, logs, stories)
+    page = render_html(result, run, events, logs, stories)
+    run_directory.report_txt.write_text(text, encoding="utf-8")
+    run_directory.report_html.write_text(page, encoding="utf-8")
 
 
 def _verdict(run_directory: RunDirectory) -> TrialResult:
@@ -54,6 +60,15 @@ def _events(path: Path) -> list[Event]:
         return read_events(path)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _unreadable(path, error) from error
+
+
+def _stories(
+    result: TrialResult, run: Mapping[str, Any], history: Path
+) -> tuple[Story | None, ...]:
+    try:
+        return read_stories(result, run, history)
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise _unreadable(history / "wire", error) from error
 
 
 def _unreadable(path: Path, error: Exception) -> UsageError:

@@ -50,10 +50,12 @@ def _connector() -> str:
     )
 
 
-def write_run_json(directory: RunDirectory, plan: Plan) -> None:
+def write_run_json(directory: RunDirectory, plan: Plan, began_at: float) -> None:
+    """`began_at`: wall-clock seconds; the events' own count from there."""
     scenario = plan.scenario
     about: dict[str, Any] = {
-        "started_utc": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "started_utc": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began_at)),
+        "started_unix_s": round(began_at, 6),
         "scenario": scenario.model_dump(mode="json"),
         "suspect": plan.suspect.name,
         "command": list(plan.suspect.argv) if plan.suspect.name == "command" else None,

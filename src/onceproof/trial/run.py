@@ -60,7 +60,7 @@ def run_trial(
     directory = RunDirectory.create(plan.runs_dir, plan.scenario.name, plan.seed)
     events = EventLog(directory.events, listener)
     course = Course()
-    write_run_json(directory, plan)
+    write_run_json(directory, plan, events.began_at)
     try:
         provision(plan, events)
         with Stage(plan, directory, events, spark, ground) as stage:

@@ -32,7 +32,9 @@ _TOPICS = (
 )
 # base offset, length, leader epoch, magic, crc, attributes, last delta, times, producer id, epoch
 _BATCH_HEAD = struct.Struct(">qiibIhiqqqhii")
+_BATCH_LENGTH_FROM = 12  # a batch's length counts what follows it
 _MAGIC_V2 = 2
+_IS_CONTROL = 0x20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,8 @@ class Place:
     topic: str
     partition: int
     offset: int | None = None
+    records: int | None = None  # Produce requests, Fetch responses: how many it carries
+    last_offset: int | None = None  # of a Fetch response: the last it carries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +128,23 @@ def batch_head(records: Any) -> tuple[int, int, int, int] | None:
     return (producer_id, epoch, sequence, count) if head[3] == _MAGIC_V2 else None
 
 
+def batches_told(records: Any) -> tuple[int, int | None]:
+    """How many records the batches hold, and their last offset: of whole batches of format 2.
+
+    Heads are never compressed. Markers count for the offset: a reader goes past them as well.
+    """
+    count, last_offset, at = 0, None, 0
+    while at + _BATCH_HEAD.size <= len(records):
+        head = _BATCH_HEAD.unpack(bytes(records[at : at + _BATCH_HEAD.size]))
+        base, length, magic, attributes, delta = head[0], head[1], head[3], head[5], head[6]
+        at += _BATCH_LENGTH_FROM + length
+        if magic != _MAGIC_V2 or length <= 0 or at > len(records):
+            break
+        count += 0 if attributes & _IS_CONTROL else head[-1]
+        last_offset = base + delta
+    return count, last_offset
+
+
 def first_error(entity: Any) -> int | None:
     """The first error code in the tree that is not 0; 0 if all are; None if there is none."""
     found = None
@@ -152,7 +173,22 @@ def _place(topic: str, partition: Any) -> Place:
     if isinstance(partition, int):
         return Place(topic=topic, partition=int(partition))
     number, offset = _first_of(partition, _PARTITION), _first_of(partition, _OFFSET)
-    return Place(topic=topic, partition=int(number), offset=None if offset is None else int(offset))
+    records, last_offset = _carried(partition)
+    return Place(
+        topic=topic,
+        partition=int(number),
+        offset=None if offset is None else int(offset),
+        records=records,
+        last_offset=last_offset,
+    )
+
+
+def _carried(partition: Any) -> tuple[int | None, int | None]:
+    """Offsets in a Produce are the client's own, from 0: only a Fetch response's are the log's."""
+    if not hasattr(partition, "records"):
+        return None, None
+    count, last_offset = batches_told(partition.records or b"")
+    return count, last_offset if hasattr(partition, "high_watermark") else None
 
 
 def _first_of(entity: Any, names: tuple[str, ...]) -> Any:

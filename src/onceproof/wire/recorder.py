@@ -14,7 +14,13 @@ from onceproof.wire.verdict import Pass, Verdict
 
 ROWS_MAX = 50_000
 _PLACE = pyarrow.struct(
-    [("topic", pyarrow.string()), ("partition", pyarrow.int32()), ("offset", pyarrow.int64())]
+    [
+        ("topic", pyarrow.string()),
+        ("partition", pyarrow.int32()),
+        ("offset", pyarrow.int64()),
+        ("records", pyarrow.int32()),
+        ("last_offset", pyarrow.int64()),
+    ]
 )
 # Fixed: reports and checks read it by these names.
 SCHEMA = pyarrow.schema(
@@ -60,6 +66,7 @@ _OF_FRAME = (
     "correlation_id",
     "size",
 )
+_OF_PLACE = tuple(field.name for field in _PLACE)
 _OF_FACTS = SCHEMA.names[SCHEMA.names.index("transactional_id") :]
 
 
@@ -104,7 +111,7 @@ class ParquetRecorder:
         rows, self._rows = self._rows, []
         columns = dict(zip(SCHEMA.names, map(list, zip(*rows, strict=True)), strict=True))
         columns["places"] = [
-            [(place.topic, place.partition, place.offset) for place in places]
+            [tuple(getattr(place, name) for name in _OF_PLACE) for place in places]
             for places in columns["places"]
         ]
         self._parts += 1

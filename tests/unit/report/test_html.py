@@ -49,7 +49,7 @@ class Page(HTMLParser):
 
 
 def drawn(made: MadeUpRun) -> Page:
-    return Page(render_html(made.result, made.run, made.events, made.logs))
+    return Page(render_html(made.result, made.run, made.events, made.logs, made.stories()))
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from kio.index import load_request_schema
+from kio.index import load_request_schema, load_response_schema
 from kio.schema.errors import ErrorCode
 from kio.schema.types import GroupId, ProducerId, TopicName, TransactionalId
 from kio.static.primitive import i16, i32, i64
@@ -43,15 +43,23 @@ def test_partitions_added_to_a_transaction(version: int) -> None:
     ]
 
 
-def batch(producer_id: int, epoch: int, sequence: int, count: int) -> bytes:
+def batch(
+    producer_id: int,
+    epoch: int,
+    sequence: int,
+    count: int,
+    *,
+    base_offset: int = 0,
+    attributes: int = 0x10,
+) -> bytes:
     head = struct.pack(
         ">qiibIhiqqqhii",
-        0,
-        49,
+        base_offset,
+        49 + len(b"records"),
         -1,
         2,
         0,
-        0x10,
+        attributes,
         count - 1,
         0,
         0,
@@ -79,9 +87,47 @@ def produced(version: int, topic: dict[str, Any], records: bytes) -> Any:
 def test_a_produce_tells_who_writes_where(version: int) -> None:
     named = {"name": TopicName("out")}
     facts = facts_of(produced(version, named, batch(5001, 3, 40, 17)))
-    assert facts.places == (Place(topic="out", partition=2),)
+    assert facts.places == (Place(topic="out", partition=2, records=17),)
     assert (facts.producer_id, facts.producer_epoch) == (5001, 3)
     assert (facts.first_sequence, facts.records) == (40, 17)
+
+
+def fetched(version: int, records: bytes | None) -> Facts:
+    module = __import__(load_response_schema(1, version).__module__, fromlist=["x"])
+    data = module.PartitionData(
+        partition_index=i32(1),
+        error_code=ErrorCode.none,
+        high_watermark=i64(900),
+        aborted_transactions=None,
+        records=records,
+    )
+    topic = module.FetchableTopicResponse(topic=TopicName("in"), partitions=(data,))
+    head = {"throttle_time": NO_TIME, "error_code": ErrorCode.none, "session_id": i32(0)}
+    frame = response(answer(1, version, responses=(topic,), **head))
+    return read_facts(decode_response(frame, 1, version), TopicNames())
+
+
+@pytest.mark.parametrize("version", [11, 12])
+def test_a_fetch_tells_how_far_it_reaches_markers_included(version: int) -> None:
+    data, marker = (
+        batch(7, 0, 0, 20, base_offset=400),
+        batch(7, 0, -1, 1, base_offset=420, attributes=0x30),
+    )
+    assert fetched(version, data + marker).places == (
+        Place(topic="in", partition=1, records=20, last_offset=420),
+    )
+
+
+def test_a_batch_that_the_fetch_cut_off_is_not_counted_as_carried() -> None:
+    whole, cut = batch(7, 0, 0, 20, base_offset=400), batch(7, 0, 20, 5, base_offset=420)
+    (place,) = fetched(12, whole + cut[:-1]).places
+    assert (place.records, place.last_offset) == (20, 419)
+
+
+@pytest.mark.parametrize("records", [None, b"", b"\0" * 61])
+def test_a_fetch_without_records_carries_none(records: bytes | None) -> None:
+    (place,) = fetched(12, records).places
+    assert (place.records, place.last_offset) == (0, None)
 
 
 def test_a_topic_that_goes_by_its_id_is_named_once_metadata_has_told_it() -> None:
