@@ -7,7 +7,8 @@ seed.
     broker      kill, pause, stop, restart; one, or a role        brokers of ours
     network     slow, cut                                         where there is a proxy
 
-`refuse` is not drawn: a client that keeps its connections never meets it. Faults are at rising shares of the input; some strike while the instance hit before recovers.
+Faults are at rising shares of the input; some strike while the instance hit before recovers.
+`refuse` is not drawn: a client that keeps its connections never meets it.
 """
 
 import random

@@ -67,11 +67,7 @@ class Repeats:
     """
 
     def __init__(self, attempt: Callable[[Subset], Trial], *, needed: int, repeats: int) -> None:
-        if not 1 <= needed <= repeats:
-            raise UsageError(
-                "a schedule that breaks must do so in at least one trial, and in no more than are"
-                f" tried; got {needed} of {repeats}"
-            )
+        check_repeats(needed, repeats)
         self._attempt = attempt
         self._needed = needed
         self._repeats = repeats
@@ -99,6 +95,14 @@ class Repeats:
         while tally.broke < self._needed <= tally.broke + self._repeats - tally.of:
             tally = Tally(trials=(*tally.trials, self._attempt(subset)))
         return tally
+
+
+def check_repeats(needed: int, repeats: int) -> None:
+    if not 1 <= needed <= repeats:
+        raise UsageError(
+            "a schedule that breaks must do so in at least one trial, and in no more than are"
+            f" tried; got {needed} of {repeats}"
+        )
 
 
 def smallest(
