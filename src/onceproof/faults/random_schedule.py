@@ -54,7 +54,8 @@ def random_faults(seed: int, count: int, reach: Reach) -> list[Fault]:
         at = f"{percent}%"
         if faults and _is_instance(faults[-1]) and die.random() < RECOVERY_SHARE:
             at = "recovery"
-        faults.append({**die.choice(_kinds(reach))(die, reach), "at": at})
+        draw = die.choice(_kinds(reach))
+        faults.append({"at": at, **draw(die, reach)})
     return faults
 
 

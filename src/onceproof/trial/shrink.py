@@ -216,7 +216,11 @@ class Shrinking:
         name = run.path.resolve().name
         self.folder = runs_dir / self._bases[0].name / f"of-{name}"
         self._make_folder()
-        make_plan(run.request(self._write("tried/0.toml", self._bases[-1]), runs_dir))
+        self._check_plan()
+
+    def _check_plan(self) -> None:
+        whole = self._write("tried/whole.toml", self._bases[-1])
+        make_plan(self._run.request(whole, self._runs_dir))
 
     def carry_out(self, carry_out: CarryOut) -> Shrunk:
         trials = untold = 0

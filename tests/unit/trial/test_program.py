@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onceproof.faults.random_schedule import Reach, random_faults
@@ -60,6 +60,7 @@ def test_a_random_schedule_is_the_same_when_read_again(seed: int, tmp_path: Path
     assert read_again(scenario, tmp_path).schedule() == scenario.schedule()
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(st.text(st.characters(codec="utf-8")))
 def test_any_text_is_the_same_when_read_again(text: str) -> None:
     scenario = make_scenario({**EVERYTHING, "description": text, "settings": {text: text}})
@@ -121,6 +122,7 @@ def test_the_pasteable_test_is_python_that_holds_the_scenario_as_it_is() -> None
     assert test.name == "test_the_smallest_schedule_still_breaks"
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(st.text(st.characters(codec="utf-8")))
 def test_no_text_breaks_out_of_the_pasteable_test(text: str) -> None:
     space: dict[str, object] = {}
