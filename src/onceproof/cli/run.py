@@ -20,6 +20,9 @@ def run(
     seed: int = typer.Option(1, help="Same seed: same input, same schedule."),
     records: int | None = typer.Option(None, help="How many input records."),
     iterations: int | None = typer.Option(None, help="How often a loop goes round."),
+    random_faults: int | None = typer.Option(
+        None, metavar="N", help="So many faults by the seed, instead of the scenario's own."
+    ),
     kafka: str | None = typer.Option(None, help="Version of the brokers."),
     settings: list[str] = typer.Option([], "--set", help="key=value, as often as needed."),
     bootstrap_server: str | None = typer.Option(None, help="A cluster that runs already."),
@@ -41,6 +44,7 @@ def run(
             seed=seed,
             records=records,
             iterations=iterations,
+            random_faults=random_faults,
             kafka=kafka,
             bootstrap_server=bootstrap_server,
             settings=tuple(settings),

@@ -59,6 +59,8 @@ def write_run_json(directory: RunDirectory, plan: Plan, began_at: float) -> None
         "scenario": scenario.model_dump(mode="json"),
         "suspect": plan.suspect.name,
         "command": list(plan.suspect.argv) if plan.suspect.name == "command" else None,
+        "transactional": plan.suspect.transactional,
+        "bootstrap_server": plan.bootstrap_server,
         "seed": plan.seed,
         "settings": dict(plan.settings),
         "schedule": [

@@ -11,10 +11,11 @@ from typing import Any
 
 from onceproof.cluster.settings import CONTROLLER, INTERNAL
 from onceproof.errors import UsageError, unknown_name
+from onceproof.faults.random_schedule import Reach, random_faults
 from onceproof.faults.schedule import Step
 from onceproof.jars import kafka_versions
 from onceproof.suspects.catalog import find_suspect
-from onceproof.suspects.suspect import Suspect
+from onceproof.suspects.suspect import PositionHome, Suspect
 from onceproof.trial.scenario import DEFAULT, SETTABLE, Scenario, load_scenario, make_scenario
 from onceproof.workloads.catalog import workload_named
 from onceproof.workloads.input_plan import InputPlan
@@ -23,6 +24,7 @@ SEED_DEFAULT = 1
 BROKER_PREFIX = "broker."
 BATCH_RECORDS_MIN = 400
 BATCHES_WANTED = 16
+FEED_S_PER_FAULT = 4.0
 # Of the Spark suspects: settings that are whole numbers, and the least each may be.
 WHOLE_NUMBERS = {"lanes": 1, "max_offsets_per_trigger": 1, "parallelism": 1, "small_batch_bytes": 0}
 
@@ -38,6 +40,7 @@ class Request:
     seed: int = SEED_DEFAULT
     records: int | None = None
     iterations: int | None = None
+    random_faults: int | None = None  # instead of the scenario's own
     kafka: str | None = None
     bootstrap_server: str | None = None
     settings: tuple[str, ...] = ()  # key=value
@@ -92,6 +95,8 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
     suspect = _declared(suspect, settings)
     changed.update(_overrides(request, scenario, suspect))
     scenario = make_scenario({**scenario.model_dump(), **changed})
+    if request.random_faults is not None:
+        scenario = _with_random_faults(scenario, suspect, request, request.random_faults)
     if suspect.spark:
         settings = _sized(settings, scenario)
     workload = workload_named(scenario.workload)
@@ -149,6 +154,33 @@ def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[s
     }
     changed = {name: value for name, value in given.items() if value is not None}
     return {**changed, "suspect": suspect.name}
+
+
+def _with_random_faults(
+    scenario: Scenario, suspect: Suspect, request: Request, count: int
+) -> Scenario:
+    """The seed's faults instead of the scenario's own, and time enough for each to find work."""
+    faults = random_faults(request.seed, count, _reach(scenario, suspect, request))
+    changed: dict[str, Any] = {"faults": faults}
+    if scenario.records_per_second is None:
+        changed["feed_s"] = max(scenario.feed_s, FEED_S_PER_FAULT * count)
+    return make_scenario({**scenario.model_dump(), **changed})
+
+
+def _reach(scenario: Scenario, suspect: Suspect, request: Request) -> Reach:
+    """Frames are those that the suspect is sure to send: an aim at another hits nothing."""
+    ours = request.bootstrap_server is None
+    has_wire = ours and not request.keep_cluster
+    frames = ["Fetch", "Produce", *(["EndTxn"] if suspect.transactional else [])]
+    if suspect.position is PositionHome.GROUP and suspect.transactional is not None:
+        frames.append("TxnOffsetCommit" if suspect.transactional else "OffsetCommit")
+    return Reach(
+        instances=scenario.instances,
+        brokers=scenario.brokers if ours else 0,
+        transaction_timeout_s=scenario.transaction_timeout_ms / 1000,
+        network=has_wire,
+        frames=tuple(frames) if has_wire else (),
+    )
 
 
 def _settings(
@@ -226,6 +258,7 @@ def repeat_command(request: Request) -> str:
         "--seed": request.seed,
         "--records": request.records,
         "--iterations": request.iterations,
+        "--random-faults": request.random_faults,
         "--kafka": request.kafka,
         "--bootstrap-server": request.bootstrap_server,
     }

@@ -23,6 +23,8 @@ from onceproof.cli.main import main
         ([], 254, "Usage"),
         (["report", "/nowhere"], 254, "verdict.json"),
         (["check", "/nowhere"], 254, "no finished run directory"),
+        (["shrink", "/nowhere"], 254, "no finished run directory: run.json is missing"),
+        (["run", "--random-faults", "0"], 254, "a number from 1 to 20; got 0"),
         (["cluster", "status", "--directory", "/nowhere"], 254, "no cluster in /nowhere"),
     ],
 )

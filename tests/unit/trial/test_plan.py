@@ -1,11 +1,13 @@
 """The command line on top of a scenario: everything wrong is told before anything is started."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from onceproof.errors import UsageError
+from onceproof.faults.wire_aim import WireAim
 from onceproof.trial.plan import Request, make_plan
 from onceproof.trial.scenario import load_scenario, scenario_names
 
@@ -61,6 +63,7 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
         (Request(settings=("lanes",)), "--set takes key=value; got 'lanes'"),
         (Request(settings=("instances=0",)), "instances: Input should be greater than or equal"),
         (Request(settings=("instances=2",)), "runs as at most 1 instance(s); got 2"),
+        (Request(random_faults=0), "--random-faults takes a number from 1 to 20; got 0"),
         (Request(records=0), "records: Input should be greater than or equal"),
         (Request(records=2, iterations=3), "3 iterations need at least as many records; got 2"),
         (Request(suspect="command"), "suspect 'command' needs --command"),
@@ -131,3 +134,29 @@ def test_a_users_own_scenario_file_is_read_and_its_mistakes_are_named(tmp_path: 
     own.write_text("= nonsense")
     with pytest.raises(UsageError, match="is not TOML"):
         load_scenario(str(own))
+
+
+def test_random_faults_replace_those_of_the_scenario_and_the_seed_decides_them() -> None:
+    plan = make_plan(Request(random_faults=5, seed=3))
+    assert len(plan.schedule) == 5
+    assert plan.schedule == make_plan(Request(random_faults=5, seed=3)).schedule
+    assert plan.schedule != make_plan(Request(random_faults=5, seed=4)).schedule
+    assert plan.schedule == plan.scenario.schedule()  # so that run.json has them
+    assert plan.repeat == "onceproof run chaos_loop --seed 3 --random-faults 5"
+
+
+def test_random_faults_get_time_enough_to_find_the_suspect_at_work() -> None:
+    assert make_plan(Request(scenario="tc01_normal", random_faults=5)).scenario.feed_s == 20
+    slow = Request(scenario="tc01_normal", random_faults=2, settings=("feed_s=60",))
+    assert make_plan(slow).scenario.feed_s == 60
+
+
+@pytest.mark.parametrize("seed", range(1, 40))
+def test_random_faults_hit_only_what_this_run_has(seed: int) -> None:
+    request = Request(scenario="tc01_normal", random_faults=8, seed=seed)
+    foreign = make_plan(replace(request, bootstrap_server="localhost:9092"))
+    assert not any(step.hits_brokers or step.needs_wire for step in foreign.schedule)
+    assert not make_plan(replace(request, keep_cluster=True)).needs_wire
+    plain = make_plan(replace(request, suspect="consumer_manual_commit", workload="copy"))
+    aims = {step.aim.api for step in plain.schedule if isinstance(step.aim, WireAim)}
+    assert aims <= {"Fetch", "Produce", "OffsetCommit"}
