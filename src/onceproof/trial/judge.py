@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.schemas import EVENTS, POSITIONS
+from onceproof.trial.interpreted import interpreted_if_small
 from onceproof.trial.readback import load_positions
 from onceproof.workloads.catalog import workload_named
 
@@ -46,6 +47,11 @@ class Judged:
 
 
 def judge_run(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) -> Judged:
+    with interpreted_if_small(spark, directory.history / "input", directory.history / "output"):
+        return _judge(spark, directory, facts)
+
+
+def _judge(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) -> Judged:
     from onceproof.checks.case import Case
     from onceproof.checks.judge import judge
 
