@@ -131,3 +131,16 @@ def test_a_users_own_scenario_file_is_read_and_its_mistakes_are_named(tmp_path: 
     own.write_text("= nonsense")
     with pytest.raises(UsageError, match="is not TOML"):
         load_scenario(str(own))
+
+
+def test_a_user_may_say_how_the_own_command_keeps_its_position() -> None:
+    def suspect(*settings: str) -> tuple[bool | None, bool | None]:
+        plan = make_plan(Request(scenario="tc01_normal", command="x", settings=settings))
+        assert not {"transactional", "offsets_in_group"} & set(plan.settings)
+        return plan.suspect.transactional, plan.suspect.offsets_in_group
+
+    assert suspect() == (None, None)
+    assert suspect("transactional=false") == (False, None)
+    assert suspect("transactional=true", "offsets_in_group=true") == (True, True)
+    with pytest.raises(UsageError, match="--set offsets_in_group takes true or false; got 'yes'"):
+        suspect("offsets_in_group=yes")
