@@ -26,7 +26,7 @@ def test_each_name_is_the_name_of_a_file_beside_the_catalog() -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="unknown check 'loss'; known: .*died, diverged, "):
+    with pytest.raises(UsageError, match=r"unknown check 'loss'; known: .*died, diverged, "):
         check_named("loss")
 
 
