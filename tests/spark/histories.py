@@ -96,6 +96,7 @@ def case_of(
     positions: dict[int, int] | None = None,
     batches: Sequence[tuple[Any, ...]] | None = None,
     events: Sequence[tuple[Any, ...]] | None = None,
+    frames: Sequence[tuple[Any, ...]] | None = None,
     **more: Any,
 ) -> Case:
     def frame(rows: Any, schema: str) -> Any:
@@ -107,6 +108,7 @@ def case_of(
         positions=frame(positions and positions.items(), schemas.POSITIONS),
         batches=frame(batches, schemas.BATCHES),
         events=frame(events, schemas.EVENTS),
+        frames=frame(frames, schemas.FRAMES),
         **more,
     )
 

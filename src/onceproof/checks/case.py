@@ -23,8 +23,14 @@ class Case:
     positions: DataFrame | None = None  # None, or a partition without a row: not known
     batches: DataFrame | None = None  # None: the log was not read batch by batch
     events: DataFrame | None = None  # None: there was no run, only topics
+    frames: DataFrame | None = None  # None: the wire was not recorded
+    began_at_s: float | None = (
+        None  # by the clock of the frames: 0 s of the events; None: not known
+    )
     cumulative: bool = False  # an output tells the state so far (fold)
     transactional: bool | None = None  # the suspect writes in transactions only; None: not known
+    # Committed offsets of a consumer group are its position; None: not known.
+    offsets_in_group: bool | None = None
     ordered: bool = True  # the suspect promises the order of each key
     settled: bool = True  # nothing moved any more: what has not come out is not merely late
     stuck_after_s: float = STUCK_AFTER_S_DEFAULT

@@ -1,9 +1,11 @@
-"""Name → check. The name is the anomaly's, the command line's, and the name of the check's file."""
+"""Name → check. The name is the anomaly's, the command line's, and that of the check's file, which
+has _ for -.
+"""
 
 from collections.abc import Mapping
 
 from onceproof.checks.case import Case
-from onceproof.checks.check import INPUT_PLACE, Check
+from onceproof.checks.check import INPUT_PLACE, OUTPUT_PLACE, Check
 from onceproof.errors import unknown_name
 
 
@@ -21,6 +23,31 @@ def keeps_order(case: Case) -> bool:
 
 def has_batches(case: Case) -> bool:
     return case.batches is not None
+
+
+def has_frames(case: Case) -> bool:
+    return case.frames is not None
+
+
+def has_frames_and_batches(case: Case) -> bool:
+    return has_frames(case) and has_batches(case)
+
+
+def has_frames_and_timed_events(case: Case) -> bool:
+    return has_frames(case) and has_events(case) and case.began_at_s is not None
+
+
+def may_keep_offsets_in_group(case: Case) -> bool:
+    """Also where it is not known: only frames that commit such offsets are looked at."""
+    return has_frames(case) and case.offsets_in_group is not False
+
+
+def keeps_offsets_in_group(case: Case) -> bool:
+    return has_frames(case) and case.offsets_in_group is True
+
+
+def keeps_offsets_in_transactions(case: Case) -> bool:
+    return keeps_offsets_in_group(case) and case.transactional is True
 
 
 CHECKS: Mapping[str, Check] = {
@@ -63,6 +90,42 @@ CHECKS: Mapping[str, Check] = {
         name="reordered",
         description="outputs of a key in another order than their inputs",
         applies=keeps_order,
+    ),
+    "commit-without-offsets": Check(
+        name="commit-without-offsets",
+        description="a transaction that commits output and not the offsets it was made of",
+        applies=keeps_offsets_in_transactions,
+        order=("at_ns",),
+    ),
+    "unguarded-offset-commit": Check(
+        name="unguarded-offset-commit",
+        description="offsets in a transaction without member and generation, then of another's",
+        applies=may_keep_offsets_in_group,
+        order=("at_ns", *INPUT_PLACE[:3]),
+    ),
+    "deleted-unread": Check(
+        name="deleted-unread",
+        description="records deleted before the suspect's committed offset had passed them",
+        applies=keeps_offsets_in_group,
+        order=("at_ns", "deleted_topic", "deleted_partition"),
+    ),
+    "zombie-write": Check(
+        name="zombie-write",
+        description="a write of an epoch that had been fenced, accepted all the same",
+        applies=has_frames,
+        order=("at_ns", *OUTPUT_PLACE),
+    ),
+    "shared-transactional-id": Check(
+        name="shared-transactional-id",
+        description="two live instances that fence each other from one transactional id",
+        applies=has_frames_and_timed_events,
+        order=("at_ns", "transactional_id"),
+    ),
+    "hanging-transaction": Check(
+        name="hanging-transaction",
+        description="an open transaction of an epoch that was replaced: nobody will end it",
+        applies=has_frames_and_batches,
+        order=("partition", "base_offset"),
     ),
     "stuck": Check(
         name="stuck",

@@ -44,4 +44,5 @@ class Check:
         return self._module().tell(facts)
 
     def _module(self) -> CheckModule:
-        return cast(CheckModule, importlib.import_module(f"onceproof.checks.{self.name}"))
+        file = self.name.replace("-", "_")
+        return cast(CheckModule, importlib.import_module(f"onceproof.checks.{file}"))

@@ -43,16 +43,18 @@ class StrayEnd:
 
     def _inject(self) -> str:
         stray = self._hold("end", api=END, committed=True, cut_client=True)
-        # Of the held one there is no response yet: the first is that of the second try.
-        retried = self._hold("retried", api=END, direction="response")
         first = self._await(stray, "it committed no transaction")
+        # A suspect may have several producers. Of the held frame there is no response yet: the
+        # first for this one is that of its second try, for which it must connect again.
+        mine = {"transactional_id": first["transactional_id"]}
+        retried = self._hold("retried", api=END, direction="response", **mine)
         self._await(retried, "it did not try to commit again")
-        written = self._watch_produce()
-        stops = [self._hold("offsets", api=OFFSETS), self._hold("ends", api=END)]
+        written = self._watch_produce(mine)
+        stops = [self._hold("offsets", api=OFFSETS, **mine), self._hold("ends", api=END, **mine)]
         self._wire.release(retried)
         self._await_either(stops)
         self._await_written(written)
-        answered = self._hold("answered", api=END, direction="response")
+        answered = self._hold("answered", api=END, direction="response", **mine)
         if self._wire.release(stray) == 0:
             raise FaultError("the delayed EndTxn is gone: its broker closed the connection")
         answer = self._await(answered, "the broker did not answer the delayed EndTxn")
@@ -76,8 +78,8 @@ class StrayEnd:
         match = {**self._victim.as_sender(), "direction": direction, **more}
         return self._add(part, {"rule": "hold", "times": 1, "match": match, **cut})
 
-    def _watch_produce(self) -> str:
-        match = {**self._victim.as_sender(), "direction": "response", "api": PRODUCE}
+    def _watch_produce(self, mine: Mapping[str, Any]) -> str:
+        match = {**self._victim.as_sender(), **mine, "direction": "response", "api": PRODUCE}
         return self._add("written", {"rule": "watch", "match": match})
 
     def _add(self, part: str, rule: Mapping[str, Any]) -> str:

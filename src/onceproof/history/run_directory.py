@@ -59,6 +59,10 @@ class RunDirectory:
         return self.path / "state"
 
     @property
+    def wire(self) -> Path:
+        return self.history / "wire"
+
+    @property
     def events(self) -> Path:
         return self.history / "events.jsonl"
 

@@ -47,3 +47,23 @@ BATCHES = """
 
 # The event log (see event.py).
 EVENTS = "at_s double, kind string, subject string, detail map<string,string>"
+
+# Frames between suspects and brokers, as the proxy records them (wire/recorder.py writes them).
+# A response has the facts of its request, and its own besides.
+#   connection, correlation_id   together they say which response answers which request
+#   instance        of the suspect, where the connection is known to be its own
+#   start           which of that instance's starts
+#   sender          between brokers: the one whose connection it is
+#   decoded         false: what it says is not known, and no fact of it is there
+#   verdict         what a rule did to it; null: forwarded at once
+#   error_code      the first that is not 0, if there is one
+FRAMES = """
+    at_ns long, direction string, listener string, broker int, connection long,
+    client_id string, instance int, start int, sender int,
+    api string, version short, correlation_id int, size int,
+    decoded boolean, verdict string,
+    transactional_id string, producer_id long, producer_epoch short, committed boolean,
+    `group` string, generation int, member string,
+    places array<struct<topic:string,partition:int,offset:long>>,
+    error_code short, records int, first_sequence int
+"""

@@ -23,6 +23,8 @@ class Suspect:
     workloads: tuple[str, ...] = ALL_WORKLOADS
     # Whether all its output is in transactions. None: not known, so nothing is held against it.
     transactional: bool | None = None
+    # Whether the offsets its group has committed are its position. None: not known, as above.
+    offsets_in_group: bool | None = None
     # Defaults of what `--set key=value` can change; None: it takes any key (the user's own
     # command).
     settings: Mapping[str, str] | None = field(default_factory=dict)

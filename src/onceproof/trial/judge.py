@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from onceproof.history.run_directory import RunDirectory
-from onceproof.history.schemas import EVENTS, POSITIONS
+from onceproof.history.schemas import EVENTS, FRAMES, POSITIONS
 from onceproof.trial.interpreted import interpreted_if_small
 from onceproof.trial.readback import load_positions
 from onceproof.workloads.catalog import workload_named
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from onceproof.checks.judge import Judgement
 
 FLAWS_TOLD_MAX = 3
+WIRE_PARTS = "*.parquet"  # one that is being written has another name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,9 @@ class CaseFacts:
     checks: tuple[str, ...]
     stuck_after_s: float
     settled: bool
+    # Not in the run.json of older runs; None: not known.
+    offsets_in_group: bool | None = None
+    began_at_s: float | None = None  # by the wall clock, as the frames of the wire
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)
@@ -59,6 +63,7 @@ def _judge(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) -> 
     records = spark.read.parquet(str(history / "input")).cache()
     output = spark.read.parquet(str(history / "output")).cache()
     batches = _batches(spark, directory)
+    frames = _frames(spark, directory)
     workload = workload_named(facts.workload)
     expected = workload.expected(records).cache()
     observed = workload.observed(output).cache()
@@ -69,8 +74,11 @@ def _judge(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) -> 
             positions=_positions(spark, directory),
             batches=batches,
             events=spark.read.schema(EVENTS).json(str(directory.events)),
+            frames=frames,
+            began_at_s=facts.began_at_s,
             cumulative=workload.cumulative,
             transactional=facts.transactional,
+            offsets_in_group=facts.offsets_in_group,
             settled=facts.settled,
             stuck_after_s=facts.stuck_after_s,
         )
@@ -89,8 +97,9 @@ def _judge(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) -> 
             output_by_partition=outputs,
         )
     finally:
-        for frame in (records, output, expected, observed):
-            frame.unpersist()
+        for each in (records, output, expected, observed, frames):
+            if each is not None:
+                each.unpersist()
 
 
 def _is_complete(case: "Case", records: "DataFrame") -> bool:
@@ -108,6 +117,15 @@ def _batches(spark: "SparkSession", directory: RunDirectory) -> "DataFrame | Non
     """The log batch by batch; it is read once, in the end."""
     stored = directory.history / "batches"
     return spark.read.parquet(str(stored)) if stored.exists() else None
+
+
+def _frames(spark: "SparkSession", directory: RunDirectory) -> "DataFrame | None":
+    """What the proxy has on disk: whole parts only, so it is all there was up to some moment."""
+    stored = directory.wire
+    if not any(stored.glob(WIRE_PARTS)):
+        return None
+    parts = spark.read.schema(FRAMES).option("pathGlobFilter", WIRE_PARTS)
+    return parts.parquet(str(stored)).cache()
 
 
 def _positions(spark: "SparkSession", directory: RunDirectory) -> "DataFrame | None":

@@ -218,13 +218,23 @@ def _sized(settings: dict[str, str], scenario: Scenario) -> dict[str, str]:
 
 
 def _declared(suspect: Suspect, settings: dict[str, str]) -> Suspect:
-    """A user may say of the own command whether all its output is in transactions."""
-    if suspect.settings is not None or "transactional" not in settings:
+    """A user may say of the own command whether all its output is in transactions, and whether
+    the offsets its group commits are its position.
+    """
+    if suspect.settings is not None:
         return suspect
-    said = settings.pop("transactional")
-    if said not in ("true", "false"):
-        raise UsageError(f"--set transactional takes true or false; got {said!r}")
-    return replace(suspect, transactional=said == "true")
+    return replace(
+        suspect,
+        transactional=_said(settings, "transactional"),
+        offsets_in_group=_said(settings, "offsets_in_group"),
+    )
+
+
+def _said(settings: dict[str, str], name: str) -> bool | None:
+    said = settings.pop(name, None)
+    if said not in ("true", "false", None):
+        raise UsageError(f"--set {name} takes true or false; got {said!r}")
+    return None if said is None else said == "true"
 
 
 def _refuse_on_a_foreign_cluster(

@@ -89,7 +89,7 @@ def _ensure_folder(plan: Plan) -> None:
 def _conduct(stage: Stage, course: Course) -> None:
     """Iterations of feed, fault, drain, judge; the last judgement, on a settled output, counts."""
     live = start_live_validator(stage) if stage.plan.scenario.watches_live() else None
-    between = BetweenJudge(stage, _facts(stage.plan, settled=True))
+    between = BetweenJudge(stage, _facts(stage, settled=True))
     watch = Watch(stage, lambda: live is not None and live.finding() is not None)
     watch.sample()
     try:
@@ -149,7 +149,7 @@ def _judge_in_the_end(stage: Stage, course: Course, end: DrainEnd) -> None:
     position = watch.position()
     watch.sample()
     is_short = end is DrainEnd.CAUGHT_UP and not watch.last.caught_up()
-    facts = _facts(stage.plan, settled=stable and end is not DrainEnd.SLOW)
+    facts = _facts(stage, settled=stable and end is not DrainEnd.SLOW)
     if not stable:
         # What a transaction hides is not lost; nothing can be said of it.
         facts = replace(facts, checks=tuple(name for name in facts.checks if name != "lost"))
@@ -169,13 +169,16 @@ def _judge_in_the_end(stage: Stage, course: Course, end: DrainEnd) -> None:
     add_judgement(stage.directory, facts, course.doubts, course.no_truth)
 
 
-def _facts(plan: Plan, *, settled: bool) -> CaseFacts:
+def _facts(stage: Stage, *, settled: bool) -> CaseFacts:
+    plan = stage.plan
     return CaseFacts(
         workload=plan.scenario.workload,
         transactional=plan.suspect.transactional,
         checks=plan.scenario.checks or tuple(CHECKS),
         stuck_after_s=plan.scenario.stuck_after_s,
         settled=settled,
+        offsets_in_group=plan.suspect.offsets_in_group,
+        began_at_s=stage.events.began_at,
     )
 
 

@@ -18,7 +18,7 @@ _PARTITIONS = (
     "results_by_partition",
 )
 _PARTITION = ("partition_index", "index", "partition")
-_OFFSET = ("committed_offset", "fetch_offset", "base_offset", "offset")
+_OFFSET = ("committed_offset", "fetch_offset", "base_offset", "offset", "low_watermark")
 _GENERATION = ("generation_id", "generation_id_or_member_epoch", "member_epoch")
 # Lists whose members are looked into as if they were the message itself.
 _INNER = ("transactions", "markers", "groups", "results_by_transaction")

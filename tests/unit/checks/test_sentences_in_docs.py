@@ -10,6 +10,7 @@ from onceproof.checks.catalog import CHECKS
 DOC = Path(__file__).parents[3] / "docs" / "reading_a_report.md"
 OUT_7 = {"topic": "out", "partition": 0, "offset": 7}
 IN_401 = {"input_topic": "in", "input_partition": 0, "input_offset": 401}
+WRITER = {"transactional_id": "app-0", "producer_id": 4000, "epoch": 3}
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "lost": {**IN_401, "unit": "17-58", "position": 403, "came": 0, "cumulative": False},
@@ -71,6 +72,37 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "before_unit": "17-60",
         "before_offset": 402,
         "before_input_offset": 303,
+    },
+    "commit-without-offsets": {**OUT_7, **WRITER, "offset": 401, "writes": 2},
+    "unguarded-offset-commit": {
+        **IN_401,
+        "input_offset": 120,
+        "transactional_id": "app-0",
+        "next_transactional_id": "app-1",
+        "next_offset": 140,
+    },
+    "deleted-unread": {
+        "deleted_topic": "in",
+        "deleted_partition": 0,
+        "deleted_offset": 150,
+        "committed_offset": 120,
+    },
+    "zombie-write": {**OUT_7, **WRITER, "offset": 401, "after_s": 0.5, "later_epoch": 4},
+    "shared-transactional-id": {
+        "transactional_id": "app",
+        "instance": 0,
+        "epoch": 3,
+        "other_instance": 1,
+        "other_epoch": 4,
+        "epoch_again": 5,
+        "within_s": 2.5,
+    },
+    "hanging-transaction": {
+        **WRITER,
+        "partition": 0,
+        "base_offset": 17,
+        "last_offset": 21,
+        "later_epoch": 4,
     },
     "stuck": {"quiet_s": 11.5, "since_s": 25.0, "at_s": 36.5, "remaining": 200},
     "died": {

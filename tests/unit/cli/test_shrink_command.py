@@ -36,7 +36,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def stored(runs: Path, *, breaks: bool) -> str:
     plan = make_plan(Request(scenario="tc02_at_least_once", runs_dir=runs))
     directory = RunDirectory.create(runs, plan.scenario.name, plan.seed)
-    write_run_json(directory, plan)
+    write_run_json(directory, plan, began_at=1_800_000_000.0)
     result_of(plan, breaks=breaks).save(directory.verdict_json)
     return str(directory.path)
 

@@ -160,3 +160,16 @@ def test_random_faults_hit_only_what_this_run_has(seed: int) -> None:
     plain = make_plan(replace(request, suspect="consumer_manual_commit", workload="copy"))
     aims = {step.aim.api for step in plain.schedule if isinstance(step.aim, WireAim)}
     assert aims <= {"Fetch", "Produce", "OffsetCommit"}
+
+
+def test_a_user_may_say_how_the_own_command_keeps_its_position() -> None:
+    def suspect(*settings: str) -> tuple[bool | None, bool | None]:
+        plan = make_plan(Request(scenario="tc01_normal", command="x", settings=settings))
+        assert not {"transactional", "offsets_in_group"} & set(plan.settings)
+        return plan.suspect.transactional, plan.suspect.offsets_in_group
+
+    assert suspect() == (None, None)
+    assert suspect("transactional=false") == (False, None)
+    assert suspect("transactional=true", "offsets_in_group=true") == (True, True)
+    with pytest.raises(UsageError, match="--set offsets_in_group takes true or false; got 'yes'"):
+        suspect("offsets_in_group=yes")

@@ -85,7 +85,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path
         path.write_text(SCENARIO)
         plan = make_plan(replace(Request(scenario=str(path), seed=9), **changes))
         directory = RunDirectory.create(tmp_path / "runs", plan.scenario.name, plan.seed)
-        write_run_json(directory, plan)
+        write_run_json(directory, plan, began_at=1_800_000_000.0)
         findings = DUPLICATED if verdict is Verdict.BROKEN else ()
         result = replace(result_of(plan, verdict, findings), faults=RECORDS, iterations=2)
         result.save(directory.verdict_json)
@@ -126,7 +126,7 @@ def targets(plan: Plan) -> list[str]:
 
 def test_the_run_is_rebuilt_as_it_was(store: Callable[..., Path]) -> None:
     run = load_broken_run(store(settings=("order=commit_first", "broker.num.io.threads=2")))
-    assert run.scenario.settings == {"order": "commit_first"}
+    assert run.scenario.settings == {"order": "commit_first", "group_protocol": "classic"}
     assert run.scenario.broker_properties == {"num.io.threads": "2"}
     assert (run.seed, run.anomalies, run.command) == (9, {"duplicated"}, None)
 

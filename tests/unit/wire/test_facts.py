@@ -173,6 +173,24 @@ def test_offsets_committed_in_a_transaction(version: int) -> None:
     assert (facts.generation, facts.member) == ((4, "m") if version >= 3 else (None, None))
 
 
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_records_deleted_and_what_that_left(version: int) -> None:
+    asked: Any = load_request_schema(21, version)
+    module = __import__(asked.__module__, fromlist=["x"])
+    place = module.DeleteRecordsPartition(partition_index=i32(1), offset=i64(-1))
+    topic = module.DeleteRecordsTopic(name=TopicName("in"), partitions=(place,))
+    facts = facts_of(asked(topics=(topic,), timeout=NO_TIME))
+    assert facts.places == (Place(topic="in", partition=1, offset=-1),)
+    answered: Any = load_response_schema(21, version)
+    module = __import__(answered.__module__, fromlist=["x"])
+    place = module.DeleteRecordsPartitionResult(
+        partition_index=i32(1), low_watermark=i64(58), error_code=ErrorCode.none
+    )
+    topic = module.DeleteRecordsTopicResult(name=TopicName("in"), partitions=(place,))
+    facts = read_facts(answered(throttle_time=NO_TIME, topics=(topic,)), TopicNames())
+    assert facts.places == (Place(topic="in", partition=1, offset=58),)
+
+
 @pytest.mark.parametrize(
     ("code", "expected"), [(ErrorCode.none, 0), (ErrorCode.invalid_producer_epoch, 47)]
 )

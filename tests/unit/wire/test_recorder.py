@@ -1,14 +1,18 @@
 """What is recorded can be read back by the names that reports and checks use."""
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
 import pyarrow.parquet
 
+from onceproof.history.schemas import FRAMES
 from onceproof.wire.facts import Facts, Place
 from onceproof.wire.matching import Direction, Seen
 from onceproof.wire.recorder import SCHEMA, ParquetRecorder
 from onceproof.wire.verdict import PASS, Hold
+
+TYPES = {"int64": "long", "int32": "int", "int16": "short", "bool": "boolean", "string": "string"}
 
 
 def seen(facts: Facts | None) -> Seen:
@@ -19,6 +23,8 @@ def seen(facts: Facts | None) -> Seen:
         connection=5,
         client_id="app",
         instance=0,
+        start=1,
+        sender=None,
         api="Fetch",
         version=12,
         correlation_id=9,
@@ -40,4 +46,14 @@ def test_each_field_of_a_place_comes_back(tmp_path: Path) -> None:
 
 
 def test_every_fact_has_a_column() -> None:
-    assert {each.name for each in fields(Facts)} <= set(SCHEMA.names)
+    asked_by_the_proxy_alone = {"acks"}
+    known = {each.name for each in fields(Facts)} - asked_by_the_proxy_alone
+    assert known <= set(SCHEMA.names)
+
+
+def test_the_columns_of_a_recording_are_those_of_the_schema() -> None:
+    written = {each.name: TYPES[str(each.type)] for each in SCHEMA if each.name != "places"}
+    columns = [each.split() for each in re.sub("<.*>", "", FRAMES).split(",")]
+    read = {name.strip("`"): kind for name, kind in columns if name != "places"}
+    assert read == written
+    assert [name.strip("`") for name, _ in columns] == SCHEMA.names
