@@ -52,6 +52,7 @@ class Stage:
         self.instances: list[Instance] = []
         self.ground = ground or Ground(is_kept=plan.keep_cluster)
         self._owns_ground = ground is None
+        self._client: BrokerClient | None = None
         self._spark = spark
         self._owns_spark = spark is None
         self._suspect_jvm = spark_jvm("suspect") if plan.suspect.spark else None
@@ -72,7 +73,12 @@ class Stage:
 
     @property
     def client(self) -> BrokerClient:
-        return self.cluster.client()
+        """Of this stage alone: on a ground of many, another trial may be judged meanwhile."""
+        if self._owns_ground:
+            return self.cluster.client()
+        if self._client is None:
+            self._client = BrokerClient(self.cluster.bootstrap("judge"))
+        return self._client
 
     @property
     def spark(self) -> "SparkSession":
@@ -98,6 +104,7 @@ class Stage:
         record = self.directory.history / "wire"
         if not self._owns_ground:
             if self.ground.wire is not None:
+                self.ground.wire.clear()
                 self.ground.wire.record_into(record)
             return
         self.ground.open(
@@ -217,11 +224,11 @@ class Stage:
                 keep.save(self.cluster, self._state_file)  # restarted brokers have other pids
             self.ground.close()
             return
-        if self.ground.wire is not None:
-            self.ground.wire.clear()
         for topic in (self.input_topic, self.output_topic):
             with contextlib.suppress(ClusterError):  # the next trial has topics of its own
                 topics.delete_topic(self.client, topic)
+        if self._client is not None:
+            self._client.close()
 
     @property
     def _state_file(self) -> Path:

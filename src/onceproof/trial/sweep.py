@@ -9,7 +9,8 @@ survey (no fault but a clean restart) ──▶ which frames the suspect sends a
 runs/sweep-<suspect>/<utc>-s<seed>/   sweep.json  sweep.html  junit.xml  cells/<cell>/<run>/
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.trial.about import versions
 from onceproof.trial.ground import Ground
 from onceproof.trial.plan import Plan
-from onceproof.trial.run import run_trial
+from onceproof.trial.run import Trial, run_trial
 from onceproof.trial.spark import JudgeSpark
 from onceproof.trial.survey import Sighting, is_reached, read_sightings
 from onceproof.trial.sweep_plan import SweepRequest, plan_cell, plan_survey
@@ -90,18 +91,20 @@ class Sweep:
         with self._judge_spark() as spark:
             try:
                 sightings = self._survey(spark)
+                reached = [point for point in todo if is_reached(point.frame, sightings)]
                 for point in todo:
-                    if is_reached(point.frame, sightings):
-                        self._add(self._try(point, spark))
-                    else:
+                    if point not in reached:
                         self._add(_not_reached(point))
+                self._try_all(reached, spark)
             finally:
                 self._leave_ground()
         return self.grid
 
     def _survey(self, spark: JudgeSpark) -> set[Sighting]:
         self._tell(Told(grid=self.grid, begins="survey"))
-        result, run_directory = self._carry_out(plan_survey(self._request, self._directory), spark)
+        plan = plan_survey(self._request, self._directory)
+        result, run = run_trial(plan, self._listener, spark, self._stand(plan))
+        run_directory = run.path
         if result.verdict is not Verdict.HELD:
             raise SurveyFailed(
                 f"{result.suspect} does not hold without any fault: {result.verdict.value}"
@@ -109,20 +112,43 @@ class Sweep:
             )
         return read_sightings(run_directory / "history" / "wire")
 
-    def _try(self, point: CrashPoint, spark: JudgeSpark) -> Cell:
+    def _try_all(self, points: Sequence[CrashPoint], spark: JudgeSpark) -> None:
         """An unknown cell gets another chance: a race may have hidden the frame, or a slow turn."""
         for tries in range(1, TRIES_MAX + 1):
-            self._tell(Told(grid=self.grid, begins=point.name))
-            plan = plan_cell(self._request, point, self._directory)
-            result, run_directory = self._carry_out(plan, spark)
-            cell = _cell(point, result, run_directory.relative_to(self._directory), tries)
-            if cell.outcome is not Outcome.UNKNOWN:
-                break
-        return cell
+            unknown = []
+            for cell, point in self._cells(points, spark, tries):
+                if cell.outcome is Outcome.UNKNOWN and tries < TRIES_MAX:
+                    unknown.append(point)
+                else:
+                    self._add(cell)
+            points = unknown
 
-    def _carry_out(self, plan: Plan, spark: JudgeSpark) -> tuple[TrialResult, Path]:
-        result, directory = run_trial(plan, self._listener, spark, self._stand(plan))
-        return result, directory.path
+    def _cells(
+        self, points: Sequence[CrashPoint], spark: JudgeSpark, tries: int
+    ) -> Iterator[tuple[Cell, CrashPoint]]:
+        """While one is judged the next is held: a suspect mostly waits, a judge computes."""
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            judged: tuple[CrashPoint, Trial, Future[TrialResult]] | None = None
+            for point in points:
+                # A judge reads from the brokers, which must not be killed meanwhile.
+                if judged is not None and point.frame.between_brokers:
+                    yield self._finished(*judged, tries), judged[0]
+                    judged = None
+                self._tell(Told(grid=self.grid, begins=point.name))
+                plan = plan_cell(self._request, point, self._directory)
+                trial = Trial(plan, self._listener, spark, self._stand(plan))
+                trial.hold()
+                if judged is not None:
+                    yield self._finished(*judged, tries), judged[0]
+                judged = point, trial, pool.submit(trial.judge)
+            if judged is not None:
+                yield self._finished(*judged, tries), judged[0]
+
+    def _finished(
+        self, point: CrashPoint, trial: Trial, result: Future[TrialResult], tries: int
+    ) -> Cell:
+        run = trial.directory.path.relative_to(self._directory)
+        return _cell(point, result.result(), run, tries)
 
     def _stand(self, plan: Plan) -> Ground:
         """The brokers; new ones if a cell has left them broken."""

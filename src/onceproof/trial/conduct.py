@@ -1,0 +1,151 @@
+"""What happens on the stage of a trial: iterations of feed, fault and drain; then the judgement."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from onceproof.checks.catalog import CHECKS
+from onceproof.history.fault_record import FaultRecord
+from onceproof.history.finding import Finding
+from onceproof.trial.about import add_judgement
+from onceproof.trial.between import BetweenJudge
+from onceproof.trial.context import with_faults
+from onceproof.trial.crosscheck import disagreements
+from onceproof.trial.drain import DrainEnd, catch_up, settle
+from onceproof.trial.feed import Feed
+from onceproof.trial.judge import CaseFacts, Judged, judge_run
+from onceproof.trial.live import end_live_validator, start_live_validator
+from onceproof.trial.readback import read_back
+from onceproof.trial.stage import Stage
+from onceproof.trial.strike import Striker
+from onceproof.trial.watch import EarlyFinding, SuspectDied, Watch
+
+
+@dataclass
+class Course:
+    """What has happened so far; filled as the trial goes on, so that a break loses nothing."""
+
+    faults: list[FaultRecord] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    no_truth: list[str] = field(default_factory=list)
+    iterations: int = 0
+    judged: Judged | None = None
+    frames: Mapping[str, int] = field(default_factory=dict)  # at the proxy
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """How everything stood when the suspect was stopped."""
+
+    end: DrainEnd
+    stable: bool  # no transaction is open on the output
+    position: dict[int, int] | None  # read before the output
+    is_short: bool  # it had caught up, and its position says otherwise now
+    was_broken: bool  # a judgement between iterations had findings
+
+
+def conduct(stage: Stage, course: Course) -> Standing:
+    """Iterations of feed, fault, drain; how everything stands when nothing moves any more."""
+    live = start_live_validator(stage) if stage.plan.scenario.watches_live() else None
+    between = BetweenJudge(stage, _facts(stage, settled=True))
+    watch = Watch(stage, lambda: live is not None and live.finding() is not None)
+    watch.sample()
+    try:
+        end = _loop(stage, watch, between, course)
+    except SuspectDied as death:
+        end = DrainEnd.SLOW
+        course.doubts.append(f"the run ended early: {death}")
+    except EarlyFinding:
+        end = DrainEnd.SLOW
+        course.doubts.append("the run ended early: the live validator had found something")
+        stage.events.write("note", "live validator", text="found something: the loop stops here")
+    between.finish()
+    if live is not None:
+        end_live_validator(stage, live)
+    return _stand_still(stage, course, end, was_broken=between.is_broken())
+
+
+def _loop(stage: Stage, watch: Watch, between: BetweenJudge, course: Course) -> DrainEnd:
+    end = DrainEnd.SLOW
+    for number, bounds in enumerate(stage.plan.slices(), start=1):
+        end = _iterate(stage, watch, course, number, bounds)
+        between.finish()
+        if end is not DrainEnd.CAUGHT_UP or between.is_broken():
+            break
+        if number < stage.plan.scenario.iterations and settle(stage, watch):
+            between.start(number, watch.position())
+    return end
+
+
+def _iterate(
+    stage: Stage, watch: Watch, course: Course, number: int, bounds: tuple[int, int]
+) -> DrainEnd:
+    stage.events.write("iteration", str(number))
+    stage.events.write("phase", "feed")
+    course.iterations = number
+    feed = Feed(stage, *bounds)
+    feed.start()
+    try:
+        striker = Striker(stage, watch, feed, number, course.faults)
+        for step in stage.plan.schedule:
+            striker.strike(step)
+        stage.events.write("phase", "drain")
+        return catch_up(stage, watch, feed)
+    finally:
+        feed.close()
+
+
+def _stand_still(stage: Stage, course: Course, end: DrainEnd, *, was_broken: bool) -> Standing:
+    stage.events.write("phase", "settle")
+    stage.stop_instances()
+    course.frames = stage.frames_seen()
+    course.doubts += stage.wire_troubles()
+    watch = Watch(stage)
+    stable = settle(stage, watch)
+    position = watch.position()
+    watch.sample()
+    return Standing(
+        end=end,
+        stable=stable,
+        position=position,
+        is_short=end is DrainEnd.CAUGHT_UP and not watch.last.caught_up(),
+        was_broken=was_broken,
+    )
+
+
+def judge_standing(stage: Stage, course: Course, standing: Standing) -> None:
+    """On a settled output: this judgement counts."""
+    stage.events.write("phase", "judge")
+    facts = _facts(stage, settled=standing.stable and standing.end is not DrainEnd.SLOW)
+    if not standing.stable:
+        # What a transaction hides is not lost; nothing can be said of it.
+        facts = replace(facts, checks=tuple(name for name in facts.checks if name != "lost"))
+        course.doubts.append("a transaction stays open on the output topic")
+    read_back(stage, standing.position, whole_log=True)
+    judged = course.judged = judge_run(stage.spark, stage.directory, facts)
+    # A suspect that keeps no position is done when all has come out that could.
+    if standing.is_short or not (standing.end is DrainEnd.CAUGHT_UP or judged.is_complete):
+        course.doubts.append(
+            f"the output did not drain: the suspect was {standing.end.value} before its end"
+        )
+    for check, why in judged.judgement.unknown.items():
+        course.doubts.append(f"check {check} could not be carried out: {why}")
+    course.no_truth += judged.input_flaws
+    course.no_truth += disagreements(stage, judged)
+    course.findings = with_faults(stage, judged.judgement.findings, course.faults)
+    add_judgement(stage.directory, facts, course.doubts, course.no_truth)
+    if standing.was_broken and not course.findings:
+        course.doubts.append("a judgement between iterations had findings that are gone now")
+
+
+def _facts(stage: Stage, *, settled: bool) -> CaseFacts:
+    plan = stage.plan
+    return CaseFacts(
+        workload=plan.scenario.workload,
+        transactional=plan.suspect.transactional,
+        checks=plan.scenario.checks or tuple(CHECKS),
+        stuck_after_s=plan.scenario.stuck_after_s,
+        settled=settled,
+        offsets_in_group=plan.suspect.offsets_in_group,
+        began_at_s=stage.events.began_at,
+    )
