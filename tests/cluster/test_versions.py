@@ -9,8 +9,16 @@ from onceproof.cluster import roles, topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.errors import UsageError
 
+VERSIONS = sorted(jars.kafka_versions())
+# The oldest and the newest always, those in between in the jury.
+EACH = [
+    VERSIONS[0],
+    *(pytest.param(version, marks=pytest.mark.jury) for version in VERSIONS[1:-1]),
+    VERSIONS[-1],
+]
 
-@pytest.mark.parametrize("version", sorted(jars.kafka_versions()))
+
+@pytest.mark.parametrize("version", EACH)
 def test_one_broker_of_each_version_commits_a_transaction(version: str, tmp_path: Path) -> None:
     with LocalCluster.start(
         version, brokers=1, directory=tmp_path / "data", logs=tmp_path / "logs"

@@ -2,7 +2,9 @@
 
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from liars import HONEST, LIARS, Program, path_of
@@ -65,7 +67,17 @@ def court(one_broker: LocalCluster, judge_spark: JudgeSpark, tmp_path: Path) -> 
     return Court(one_broker, judge_spark, tmp_path)
 
 
-@pytest.mark.parametrize("name", LIARS)
+# In `make test` one of each kind: killed or not, seen in records, in states, in events.
+QUICK = {"drops_after_restart.py", "repeats_batch.py", "goes_back.py", "stops.py"}
+QUICK |= {"honest_copy.py", "honest_without_group.py"}
+
+
+def programs(names: Iterable[str]) -> list[Any]:
+    """The others take their time in the jury."""
+    return [pytest.param(name, marks=() if name in QUICK else pytest.mark.jury) for name in names]
+
+
+@pytest.mark.parametrize("name", programs(LIARS))
 def test_a_planted_liar_is_convicted_of_exactly_its_lie(name: str, court: Court) -> None:
     result = court.trial(name, LIARS[name])
     assert result.verdict is Verdict.BROKEN, result.reasons
@@ -73,7 +85,7 @@ def test_a_planted_liar_is_convicted_of_exactly_its_lie(name: str, court: Court)
     assert result.findings[0].witnesses
 
 
-@pytest.mark.parametrize("name", HONEST)
+@pytest.mark.parametrize("name", programs(HONEST))
 def test_an_honest_program_is_acquitted_although_it_was_killed(name: str, court: Court) -> None:
     result = court.trial(name, HONEST[name])
     assert result.verdict is Verdict.HELD, (result.reasons, result.findings)

@@ -132,9 +132,8 @@ def bench(
         yield Bench(program, standalone, tmp_path)
 
 
-@pytest.mark.parametrize(
-    "pipelines", [("copy",), pytest.param(("fold",), marks=pytest.mark.jury)], ids="-".join
-)
+@pytest.mark.jury
+@pytest.mark.parametrize("pipelines", [("copy",), ("fold",)], ids="-".join)
 def test_an_executor_is_killed_and_its_python_worker_wakes_up_fenced(bench: Bench) -> None:
     bench.start()
     held = bench.hold_a_writing_worker()

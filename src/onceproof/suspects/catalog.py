@@ -9,6 +9,7 @@ from onceproof.suspects.suspect import PositionHome, Suspect
 
 _SPARK_JOB = (sys.executable, "-m", "onceproof.suspects.spark.job")
 _CONSUMER = (sys.executable, "-m", "onceproof.suspects.consumers")
+_CONSUMER_SETTINGS = {"batch": "100", "group_protocol": "classic"}
 _SPARK_SETTINGS = {
     "lanes": "2",
     # A trial's batches are small; through lanes is the harder way to write them.
@@ -50,7 +51,7 @@ SUSPECTS: dict[str, Suspect] = {
             offsets_in_group=True,
             workloads=("copy",),
             transactional=False,
-            settings={"order": "output_first", "group_protocol": "classic"},
+            settings={"order": "output_first", **_CONSUMER_SETTINGS},
         ),
         Suspect(
             name="consumer_transactional",
@@ -60,7 +61,7 @@ SUSPECTS: dict[str, Suspect] = {
             offsets_in_group=True,
             workloads=("copy",),
             transactional=True,
-            settings={"group_protocol": "classic"},
+            settings=_CONSUMER_SETTINGS,
         ),
         Suspect(
             name="consumer_java",

@@ -12,6 +12,7 @@ from onceproof.trial.context import with_faults
 from onceproof.trial.crosscheck import disagreements
 from onceproof.trial.drain import DrainEnd, catch_up, settle
 from onceproof.trial.feed import Feed
+from onceproof.trial.interpreted import interpreted_if_small
 from onceproof.trial.judge import CaseFacts, Judged, judge_run
 from onceproof.trial.live import end_live_validator, start_live_validator
 from onceproof.trial.readback import read_back
@@ -121,7 +122,8 @@ def judge_standing(stage: Stage, course: Course, standing: Standing) -> None:
         # What a transaction hides is not lost; nothing can be said of it.
         facts = replace(facts, checks=tuple(name for name in facts.checks if name != "lost"))
         course.doubts.append("a transaction stays open on the output topic")
-    read_back(stage, standing.position, whole_log=True)
+    with interpreted_if_small(stage.spark, stage.plan.input.records):
+        read_back(stage, standing.position, whole_log=True)
     judged = course.judged = judge_run(stage.spark, stage.directory, facts)
     # A suspect that keeps no position is done when all has come out that could.
     if standing.is_short or not (standing.end is DrainEnd.CAUGHT_UP or judged.is_complete):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.schemas import EVENTS, FRAMES, POSITIONS
-from onceproof.trial.interpreted import interpreted_if_small
+from onceproof.trial.interpreted import interpreted_if_small, rows_stored
 from onceproof.trial.readback import load_positions
 from onceproof.workloads.catalog import workload_named
 
@@ -51,7 +51,8 @@ class Judged:
 
 
 def judge_run(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) -> Judged:
-    with interpreted_if_small(spark, directory.history / "input", directory.history / "output"):
+    rows = rows_stored(directory.history / "input", directory.history / "output")
+    with interpreted_if_small(spark, rows):
         return _judge(spark, directory, facts)
 
 

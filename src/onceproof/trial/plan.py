@@ -25,8 +25,9 @@ BROKER_PREFIX = "broker."
 BATCH_RECORDS_MIN = 400
 BATCHES_WANTED = 16
 FEED_S_PER_FAULT = 4.0
-# Of the Spark suspects: settings that are whole numbers, and the least each may be.
+# Of suspects of ours: settings that are whole numbers, and the least each may be.
 WHOLE_NUMBERS = {"lanes": 1, "max_offsets_per_trigger": 1, "parallelism": 1, "small_batch_bytes": 0}
+WHOLE_NUMBERS |= {"batch": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +98,7 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
     scenario = make_scenario({**scenario.model_dump(), **changed})
     if request.random_faults is not None:
         scenario = _with_random_faults(scenario, suspect, request, request.random_faults)
-    if suspect.spark:
+    if suspect.settings is not None:
         settings = _sized(settings, scenario)
     workload = workload_named(scenario.workload)
     if workload.name not in suspect.workloads:

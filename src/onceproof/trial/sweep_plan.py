@@ -20,7 +20,9 @@ COMMON: dict[str, Any] = {
     "drain_s": 120.0,
 }
 OF_SPARK: dict[str, Any] = {"records": 1_600, "feed_s": 3.0, "transaction_timeout_ms": 6_000}
-OF_OTHERS: dict[str, Any] = {"records": 600, "feed_s": 1.5, "transaction_timeout_ms": 3_000}
+OF_OTHERS: dict[str, Any] = {"records": 600, "feed_s": 3.0, "transaction_timeout_ms": 3_000}
+# Small batches: there are many transactions, and work is left when one of them is hit.
+BATCHES = {"batch": "20", "max_offsets_per_trigger": "100"}
 RESTART = {"action": "restart", "target": "instance:0", "at": "40%"}
 
 
@@ -77,6 +79,9 @@ def _plan(
             "workload": "copy" if suspect.name == "command" else workload,
             "instances": instances,
             "faults": faults,
+            "settings": {
+                name: value for name, value in BATCHES.items() if name in (suspect.settings or {})
+            },
         }
     )
     return plan_scenario(

@@ -126,7 +126,11 @@ def targets(plan: Plan) -> list[str]:
 
 def test_the_run_is_rebuilt_as_it_was(store: Callable[..., Path]) -> None:
     run = load_broken_run(store(settings=("order=commit_first", "broker.num.io.threads=2")))
-    assert run.scenario.settings == {"order": "commit_first", "group_protocol": "classic"}
+    assert run.scenario.settings == {
+        "order": "commit_first",
+        "batch": "100",
+        "group_protocol": "classic",
+    }
     assert run.scenario.broker_properties == {"num.io.threads": "2"}
     assert (run.seed, run.anomalies, run.command) == (9, {"duplicated"}, None)
 

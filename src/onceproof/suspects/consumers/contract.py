@@ -10,7 +10,6 @@ from typing import Any
 from confluent_kafka import Message
 
 CALL_S = 30.0
-BATCH_MAX = 100
 BATCH_WAIT_S = 0.2
 
 
@@ -26,6 +25,11 @@ def setting(name: str, default: str) -> str:
 def say(event: str, **facts: object) -> None:
     sys.stdout.write(json.dumps({"event": event, **facts}) + "\n")
     sys.stdout.flush()
+
+
+def batch_max() -> int:
+    """How many records are one batch, or one transaction; `--set batch=N`."""
+    return int(setting("batch", "100"))
 
 
 class Ending:

@@ -13,10 +13,10 @@ import sys
 from confluent_kafka import Consumer, Producer
 
 from onceproof.suspects.consumers.contract import (
-    BATCH_MAX,
     BATCH_WAIT_S,
     CALL_S,
     Ending,
+    batch_max,
     consumer_settings,
     given,
     producer_settings,
@@ -37,9 +37,10 @@ def main() -> int:
     producer = Producer(producer_settings(**{"enable.idempotence": True}))
     consumer = Consumer(consumer_settings())
     consumer.subscribe([given("INPUT_TOPIC")])
+    at_most = batch_max()
     say("started")
     while not ending.asked:
-        records = records_of(consumer.consume(BATCH_MAX, BATCH_WAIT_S))
+        records = records_of(consumer.consume(at_most, BATCH_WAIT_S))
         if not records:
             continue
         if commits_first:

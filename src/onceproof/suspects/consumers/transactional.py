@@ -14,10 +14,10 @@ from collections.abc import Callable
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 
 from onceproof.suspects.consumers.contract import (
-    BATCH_MAX,
     BATCH_WAIT_S,
     CALL_S,
     Ending,
+    batch_max,
     consumer_settings,
     given,
     producer_settings,
@@ -39,9 +39,10 @@ def main() -> int:
     again(lambda: producer.init_transactions(CALL_S))
     consumer = Consumer(consumer_settings())
     consumer.subscribe([given("INPUT_TOPIC")])
+    at_most = batch_max()
     say("started")
     while not ending.asked:
-        records = records_of(consumer.consume(BATCH_MAX, BATCH_WAIT_S))
+        records = records_of(consumer.consume(at_most, BATCH_WAIT_S))
         if not records:
             continue
         try:

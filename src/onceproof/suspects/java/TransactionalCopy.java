@@ -95,7 +95,7 @@ public class TransactionalCopy {
         settings.put("auto.offset.reset", "earliest");
         settings.put("session.timeout.ms", "3000");
         settings.put("heartbeat.interval.ms", "500");
-        settings.put("max.poll.records", "100");
+        settings.put("max.poll.records", "25");
         settings.put("key.deserializer", ByteArrayDeserializer.class.getName());
         settings.put("value.deserializer", ByteArrayDeserializer.class.getName());
         return settings;
