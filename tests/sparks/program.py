@@ -137,6 +137,17 @@ class Program:
         )
         assert run.exit_code() == 0, run.log_tail(60)
 
+    def failure(self) -> str:
+        """The end of the log of a run that failed."""
+        run = self._runs[-1]
+        wait_until(
+            lambda: not run.is_running(),
+            Deadline(START_S_MAX),
+            lambda: f"did not end\n{run.log_tail(40)}",
+        )
+        assert run.exit_code() == 1, run.log_tail(60)
+        return run.log_tail(60)
+
     def require_exactly_once(self, given: Input) -> None:
         for pipeline in self.pipelines:
             checkpoint = self._folder / "checkpoint" / pipeline

@@ -71,6 +71,9 @@ class Bench:
             # All lanes on executors: those are what these tests kill.
             options={"--small-lane-bytes": "0", "--slow-s": str(slow_s)},
         )
+
+    def start_and_write(self, settings: dict[str, str] | None = None, slow_s: float = 0.0) -> None:
+        self.start(settings, slow_s)
         self.program.wait_for_batches(1)
 
     def hold_a_writing_worker(self) -> Held:
@@ -135,7 +138,7 @@ def bench(
 @pytest.mark.jury
 @pytest.mark.parametrize("pipelines", [("copy",), ("fold",)], ids="-".join)
 def test_an_executor_is_killed_and_its_python_worker_wakes_up_fenced(bench: Bench) -> None:
-    bench.start()
+    bench.start_and_write()
     held = bench.hold_a_writing_worker()
     os.kill(jvm_of(held.pid), signal.SIGKILL)
     bench.wait_until_fenced(held)
@@ -146,7 +149,7 @@ def test_an_executor_is_killed_and_its_python_worker_wakes_up_fenced(bench: Benc
 
 @pytest.mark.jury
 def test_a_python_worker_is_killed_in_its_transaction(bench: Bench) -> None:
-    bench.start()
+    bench.start_and_write()
     bench.hold_a_writing_worker().kill()
     bench.finish()
     assert bench.retries() > 0
@@ -154,14 +157,14 @@ def test_a_python_worker_is_killed_in_its_transaction(bench: Bench) -> None:
 
 @pytest.mark.jury
 def test_speculation_overtakes_a_slow_task_before_the_sink(bench: Bench) -> None:
-    bench.start(SPECULATION, slow_s=4.0)
+    bench.start_and_write(SPECULATION, slow_s=4.0)
     bench.finish()
     assert bench.twins_started() > 0
 
 
 @pytest.mark.jury
 def test_speculation_overtakes_a_lane_that_stands_still_in_its_transaction(bench: Bench) -> None:
-    bench.start(SPECULATION)
+    bench.start_and_write(SPECULATION)
     held = bench.hold_a_writing_worker()
     held_ms = time.time() * 1000
     bench.wait_until_fenced(held)
@@ -169,3 +172,27 @@ def test_speculation_overtakes_a_lane_that_stands_still_in_its_transaction(bench
     held.let_go_on()
     bench.finish()
     assert bench.twins_started(held_ms - SETTLE_S * 1000, fenced_ms) > 0
+
+
+# What an executor runs at the start of each Python: as if the package were not installed there.
+HIDES_THE_CLIENT = """
+import sys
+
+class Hides:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.split(".")[0] == "confluent_kafka":
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Hides)
+"""
+
+
+@pytest.mark.jury
+@pytest.mark.parametrize("pipelines", [("copy",)], ids="-".join)
+def test_an_executor_without_the_client_is_named(bench: Bench, tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "sitecustomize.py").write_text(HIDES_THE_CLIENT)
+    bench.start({"spark.executorEnv.PYTHONPATH": str(hidden)})
+    assert "has no Python package confluent-kafka; docs/sink.md tells" in bench.program.failure()

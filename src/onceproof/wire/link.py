@@ -32,8 +32,15 @@ from onceproof.wire.verdict import Answer, Disconnect, Drop, Hold, Verdict, Wait
 
 READ_BYTES = 256 * 1024
 METADATA = "Metadata"
+CLIENTS = "suspects"  # the listener of those that are no brokers
 # How long an answer is waited for that nobody is there to be given.
 LAST_ANSWER_S = 5.0
+
+
+class Behind(Protocol):
+    def __call__(self, port: int, *, brokers: bool) -> Peer:
+        """Who has the other end of a connection, by the port there."""
+        ...
 
 
 class Recorder(Protocol):
@@ -59,7 +66,7 @@ class Switchboard:
     names: TopicNames
     recorder: Recorder
     tell: Tell
-    behind: Callable[[int], Peer]  # the client's port → who is there
+    behind: Behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,8 @@ class Link:
 
     async def run(self) -> None:
         port = self._to_client.get_extra_info("peername")[1]
-        self._peer = await asyncio.to_thread(self._shared.behind, port)
+        between_brokers = self._route.listener != CLIENTS
+        self._peer = await asyncio.to_thread(self._shared.behind, port, brokers=between_brokers)
         if not self._shared.book.admits(self._seen_nothing()):
             self._to_client.transport.abort()
             return

@@ -41,15 +41,20 @@ class Peers:
         }
         self._roots[pid] = peer
 
-    def behind(self, port: int) -> Peer:
-        """NOBODY: none that we know, or gone already."""
-        if not self._roots:
-            return NOBODY
-        socket = _socket_at(port)
+    def behind(self, port: int, *, brokers: bool) -> Peer:
+        """NOBODY: none that we know, or gone already.
+
+        `brokers`: it is one of them, as the listener says, or else an instance. Looking through
+        all that a JVM has open takes its time.
+        """
+        roots = {
+            pid: peer for pid, peer in self._roots.items() if (peer.broker is not None) == brokers
+        }
+        socket = _socket_at(port) if roots else None
         if socket is None:
             return NOBODY
         relations = _relations()
-        for pid, peer in self._roots.items():
+        for pid, peer in roots.items():
             if any(_holds(each, socket) for each in _family(pid, relations)):
                 return peer
         return NOBODY
@@ -91,6 +96,7 @@ def _holds(pid: int, socket: str) -> bool:
     with contextlib.suppress(OSError):
         for entry in os.scandir(PROC / str(pid) / "fd"):
             with contextlib.suppress(OSError):
-                if str(Path(entry.path).readlink()) == socket:
+                # Not pathlib: there are hundreds, and a connection waits for this.
+                if os.readlink(entry.path) == socket:  # noqa: PTH115
                     return True
     return False
