@@ -5,7 +5,8 @@
     side       request: before the broker sees it; response: it has acted, the client does not know
     act        kill        SIGKILL, the frame is lost with its sender
                disconnect  the connection is cut, the frame is lost, its sender goes on
-               pause       SIGSTOP for longer than a transaction may last, then it goes on
+               pause       SIGSTOP for longer than a transaction may last, then it goes on; a
+                           request of its arrives only then
                late        SIGKILL, and the request comes to the broker when a successor is there
 
 A cell is a schedule of one fault. A response that comes late comes to nobody, so there is no such
@@ -87,13 +88,15 @@ class CrashPoint:
 
     def fault(self, transaction_timeout_s: float) -> dict[str, Any]:
         """An entry of a schedule."""
-        releases = {Act.KILL: "drop", Act.LATE: "late"}
+        # What a paused one had sent comes to the broker when its time is over, or never in time.
+        late = self.act is Act.LATE or (self.act is Act.PAUSE and self.side == "request")
+        release = "drop" if self.act is Act.KILL else "late" if late else "pass"
         return {
             "action": "kill" if self.act is Act.LATE else self.act.value,
             "target": self.frame.sender,
             "at": AT,
             "aim": self.aim(),
-            "release": releases.get(self.act, "pass"),
+            "release": release,
             "restart_first": self.frame.at_start,
             "heal_after_s": (
                 transaction_timeout_s + BEYOND_TIMEOUT_S if self.act is Act.PAUSE else 0.0

@@ -38,6 +38,9 @@ class StrayEnd:
         try:
             return self._inject()
         finally:
+            if self._rules:
+                # If it was not to be, the held one must not do the harm after all.
+                self._wire.release(self._rules[0], Fate.DROP)
             for rule in self._rules:
                 self._wire.remove(rule)
 

@@ -11,7 +11,7 @@ import itertools
 from typing import Protocol
 
 from onceproof.deadline import Deadline, pause
-from onceproof.errors import FaultError
+from onceproof.errors import FaultError, OnceproofError
 from onceproof.faults.victim import Victim
 from onceproof.wire.control import Wire
 
@@ -61,7 +61,12 @@ class Usurp:
         for direction in ("request", "response"):
             rule = {"name": f"{self._name}-{direction}", "rule": "partition"}
             self._wire.add({**rule, "match": {**self._old, "direction": direction}})
-        self._victim.start_successor()
+        try:
+            self._victim.start_successor()
+        except OnceproofError:
+            for direction in ("request", "response"):
+                self._wire.remove(f"{self._name}-{direction}")
+            raise
         return f"{self._victim.name} is cut off from all brokers; its successor was started"
 
     def heal(self) -> None:

@@ -48,7 +48,8 @@ class Ground:
 
     def is_whole(self) -> bool:
         """Whether another trial can be held here."""
-        return all(each.is_running() and not each.is_paused() for each in self.brokers.values())
+        stands = all(each.is_running() and not each.is_paused() for each in self.brokers.values())
+        return stands and (self.wire is None or not self.wire.is_gone)
 
     def require_alive(self) -> None:
         """Without the proxy the suspect talks to nobody, and that is not its fault."""

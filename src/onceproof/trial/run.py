@@ -51,6 +51,8 @@ class Trial:
             self._stage.open()
             with self._guard():
                 self._standing = conduct(self._stage, self._course)
+            if self._standing is None:
+                self._stage.end_instances()  # another trial may begin here now
         except BaseException:
             self._end()
             raise

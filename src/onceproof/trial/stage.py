@@ -129,10 +129,10 @@ class Stage:
         return {} if self.ground.wire is None else self.ground.wire.flush()
 
     def wire_troubles(self) -> list[str]:
-        """Connections that did not speak Kafka's protocol: nothing can be said of them."""
+        """What the proxy could not follow: nothing can be said of that."""
         events = [] if self.ground.wire is None else self.ground.wire.events()
-        told = (event["told"] for event in events if event["event"] == "not-kafka")
-        return [f"a connection through the proxy could not be followed: {each}" for each in told]
+        told = (event["told"] for event in events if event["event"] == "trouble")
+        return [f"trouble at the proxy: {each}" for each in told]
 
     def means(self, step: Step) -> Means:
         return Means(wire=self.ground.wire, parameters=step.parameters)
@@ -205,6 +205,10 @@ class Stage:
                 instance.notice_exit()
         if self._suspect_jvm is not None:
             self._suspect_jvm.keep_archive()
+
+    def end_instances(self) -> None:
+        for instance in self.instances:
+            instance.end()
 
     def close(self) -> None:
         """Each step on its own: one that fails does not keep the others from being done."""

@@ -1,9 +1,10 @@
 """Carries out one step of the schedule: await its moment, choose a victim, aim, inject, heal."""
 
+import contextlib
 from dataclasses import replace
 
 from onceproof.cluster.broker import Broker
-from onceproof.deadline import Deadline, wait_until
+from onceproof.deadline import Deadline
 from onceproof.errors import FaultError, OnceproofError
 from onceproof.faults.catalog import make_fault
 from onceproof.faults.fault import Fault
@@ -20,6 +21,7 @@ from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
 from onceproof.trial.wire_hold import WireHold
 
+PAUSE = "pause"
 MOMENT_S_MAX = 180.0
 AIM_S_MAX = 90.0
 BACK_S_MAX = 60.0
@@ -67,31 +69,48 @@ class Striker:
         self._record(action, target, at_s, applied=True, evidence=evidence)
         try:
             self._pass(step.heal_after_s)
-        finally:
+        except KeyboardInterrupt:
+            raise  # everything is being ended: nothing is to be started again
+        except BaseException:
             self._heal(fault, victim, target, action)
-            self._last_victim = victim
-            if held is not None:
-                self._let_go(held)
+            raise
+        self._heal(fault, victim, target, action)
+        self._last_victim = victim
+        if held is not None:
+            self._let_go(held, victim, action)
 
     def _heal(self, fault: Fault, victim: Victim, target: str, action: str) -> None:
         fault.heal()
         if isinstance(victim, Broker):
             victim.wait_ready(Deadline(BACK_S_MAX))
-        wait_until(fault.is_healed, Deadline(BACK_S_MAX), f"{target} is not back after {action}")
+        self._watch.until(
+            fault.is_healed, Deadline(BACK_S_MAX), f"{target} is not back after {action}"
+        )
         self._watch.away.discard(victim.name)
         self._stage.events.write("healed", target, action=action)
         self.records[-1] = replace(
             self._after(fault, self.records[-1]), healed_at_s=self._stage.events.now_s()
         )
 
-    def _let_go(self, held: WireHold) -> None:
+    def _let_go(self, held: WireHold, victim: Victim, action: str) -> None:
         """The victim is back, and what it had sent before may go on its way."""
-        if held.is_late:
-            self._await_recovery()
         try:
+            if held.is_late and action != PAUSE and isinstance(victim, Instance):
+                self._await_successor(victim)
             held.let_go(is_back=True)
-        except FaultError as gone:
-            self.records[-1] = replace(self.records[-1], applied=False, evidence=str(gone))
+        except OnceproofError as problem:
+            self.records[-1] = replace(self.records[-1], applied=False, evidence=str(problem))
+            held.abandon()
+
+    def _await_successor(self, victim: Instance) -> None:
+        """The new process has been answered by a broker, and says that it has started, if it
+        ever says anything. FaultError: nobody is there to be disturbed by the old one's frame.
+        """
+        if not self._stage.wire.await_answered(victim.number, victim.starts, Deadline(BACK_S_MAX)):
+            raise FaultError(f"{victim.name} was started again and spoke to no broker")
+        self._await_recovery()
+        if victim.speaks and not victim.says_started:
+            raise FaultError(f"{victim.name} was started again and did not say so")
 
     def _after(self, fault: Fault, record: FaultRecord) -> FaultRecord:
         """Some faults know only in the end whether they met anything."""
@@ -164,11 +183,19 @@ class Striker:
         self, step: Step, aim: WireAim, victim: Victim, action: str
     ) -> tuple[WireHold, str]:
         held = WireHold(self._stage.wire, self._watch, aim, victim, cut=action == DISCONNECT)
-        held.arm()
-        if step.restart_first:
-            victim.stop()
-            victim.start()
-        return held, held.wait(Deadline(AIM_S_MAX), self._is_over)
+        fresh = victim if step.restart_first and isinstance(victim, Instance) else None
+        # Only what the new process sends is meant: the old one may send such a frame once more.
+        held.arm(start=None if fresh is None else fresh.starts + 1)
+        try:
+            if step.restart_first:
+                if not victim.stop():
+                    raise FaultError(f"{victim.name} did not end when it was asked to")
+                victim.start()
+            return held, held.wait(Deadline(AIM_S_MAX), self._is_over)
+        except BaseException:
+            with contextlib.suppress(OnceproofError):  # the proxy may be gone, too
+                held.abandon()
+            raise
 
     def _pass(self, seconds: float) -> None:
         over = Deadline(seconds)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from onceproof.faults.crash_point import FrameKind
 
-COLUMNS = ["api", "instance", "sender", "places"]
+COLUMNS = ["api", "instance", "sender", "decoded", "places"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,7 @@ class Sighting:
     api: str
     by_broker: bool
     topic: str | None
+    decoded: bool = True  # False: what it speaks of is not known
 
 
 def read_sightings(recording: Path) -> set[Sighting]:
@@ -24,14 +25,16 @@ def read_sightings(recording: Path) -> set[Sighting]:
     import pyarrow.dataset
 
     seen = set()
-    frames = pyarrow.dataset.dataset(recording, format="parquet")
+    # Whole parts only: the proxy may still be writing.
+    parts = sorted(str(part) for part in recording.glob("*.parquet"))
+    frames = pyarrow.dataset.dataset(parts, format="parquet")
     for batch in frames.to_batches(columns=COLUMNS):
         for row in batch.to_pylist():
             if row["instance"] is None and row["sender"] is None:
                 continue
             topics = {place["topic"] for place in row["places"]} or {None}
             by_broker = row["sender"] is not None
-            seen |= {Sighting(row["api"], by_broker, topic) for topic in topics}
+            seen |= {Sighting(row["api"], by_broker, topic, row["decoded"]) for topic in topics}
     return seen
 
 
@@ -39,6 +42,10 @@ def is_reached(frame: FrameKind, sightings: Iterable[Sighting]) -> bool:
     return any(
         seen.api == frame.api
         and seen.by_broker == frame.between_brokers
-        and (frame.topic is None or fnmatch.fnmatchcase(seen.topic or "", frame.topic))
+        and (
+            frame.topic is None
+            or not seen.decoded  # it may be: a trial will tell, or say that it cannot
+            or fnmatch.fnmatchcase(seen.topic or "", frame.topic)
+        )
         for seen in sightings
     )

@@ -9,6 +9,7 @@ survey (no fault but a clean restart) ──▶ which frames the suspect sends a
 runs/sweep-<suspect>/<utc>-s<seed>/   sweep.json  sweep.html  junit.xml  cells/<cell>/<run>/
 """
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -135,14 +136,27 @@ class Sweep:
                     yield self._finished(*judged, tries), judged[0]
                     judged = None
                 self._tell(Told(grid=self.grid, begins=point.name))
-                plan = plan_cell(self._request, point, self._directory)
-                trial = Trial(plan, self._listener, spark, self._stand(plan))
-                trial.hold()
+                trial, problem = self._held(point, spark)
                 if judged is not None:
                     yield self._finished(*judged, tries), judged[0]
-                judged = point, trial, pool.submit(trial.judge)
+                    judged = None
+                if trial is None:
+                    yield _unknown(point, problem, tries), point
+                else:
+                    judged = point, trial, pool.submit(trial.judge)
             if judged is not None:
                 yield self._finished(*judged, tries), judged[0]
+
+    def _held(self, point: CrashPoint, spark: JudgeSpark) -> tuple[Trial | None, str]:
+        """None and the reason where it could not even begin; the next one has new brokers then."""
+        plan = plan_cell(self._request, point, self._directory)
+        try:
+            trial = Trial(plan, self._listener, spark, self._stand(plan))
+            trial.hold()
+        except OnceproofError as problem:
+            self._leave_ground()
+            return None, str(problem)
+        return trial, ""
 
     def _finished(
         self, point: CrashPoint, trial: Trial, result: Future[TrialResult], tries: int
@@ -176,6 +190,8 @@ class Sweep:
             yield spark
         finally:
             spark.stop()
+            # Brokers' data: dear on disk, and of no use once judged.
+            shutil.rmtree(self._directory / "state", ignore_errors=True)
 
     def _add(self, cell: Cell) -> None:
         self.grid = self.grid.with_cell(cell)
@@ -202,6 +218,10 @@ def _cell(point: CrashPoint, result: TrialResult, run: Path, tries: int) -> Cell
         duration_s=result.duration_s,
         tries=tries,
     )
+
+
+def _unknown(point: CrashPoint, reason: str, tries: int) -> Cell:
+    return replace(_not_reached(point), outcome=Outcome.UNKNOWN, reason=reason, tries=tries)
 
 
 def _not_reached(point: CrashPoint) -> Cell:

@@ -23,6 +23,7 @@ OF_SPARK: dict[str, Any] = {"records": 1_600, "feed_s": 3.0, "transaction_timeou
 OF_OTHERS: dict[str, Any] = {"records": 600, "feed_s": 3.0, "transaction_timeout_ms": 3_000}
 # Small batches: there are many transactions, and work is left when one of them is hit.
 BATCHES = {"batch": "20", "max_offsets_per_trigger": "100"}
+BROKERS_SESSION_S = 10.0  # of groups with the new protocol: cluster/settings.py
 RESTART = {"action": "restart", "target": "instance:0", "at": "40%"}
 
 
@@ -47,7 +48,10 @@ def plan_survey(request: SweepRequest, directory: Path) -> Plan:
 
 def plan_cell(request: SweepRequest, point: CrashPoint, directory: Path) -> Plan:
     suspect = _suspect(request)
-    timeout_s = _defaults(suspect)["transaction_timeout_ms"] / 1000
+    without = _plan(request, directory, name=point.name, faults=(), instances=1)
+    timeout_s = without.scenario.transaction_timeout_ms / 1000
+    if without.settings.get("group_protocol") == "consumer":
+        timeout_s = max(timeout_s, BROKERS_SESSION_S)
     # One that stands still is the more dangerous if another takes over meanwhile.
     has_rival = point.act is Act.PAUSE and suspect.instances_max > 1
     return _plan(

@@ -35,8 +35,10 @@ class WireHold:
         """Whether the frame goes on its way only when its sender's successor is there."""
         return self._aim.release is Release.LATE and not self._cut
 
-    def arm(self) -> None:
-        match = {**self._victim.as_sender(), **self._aim.match()}
+    def arm(self, start: int | None = None) -> None:
+        """`start`: only frames of that start of an instance are meant."""
+        of_start = {} if start is None else {"start": start}
+        match = {**self._victim.as_sender(), **of_start, **self._aim.match()}
         self._wire.add({"name": self._name, "rule": "hold", "times": 1, "match": match})
 
     def wait(self, deadline: Deadline, is_over: Callable[[], bool]) -> str:
@@ -44,10 +46,17 @@ class WireHold:
         while True:
             frame = self._wire.await_applied(self._name, Deadline(LOOK_S))
             if frame is not None:
+                self._require_work_left(is_over)
                 return self._told(frame)
             self._watch.turn()
             if is_over() or deadline.expired():
                 self._give_up()
+
+    def _require_work_left(self, is_over: Callable[[], bool]) -> None:
+        """Looked at while nothing moves: a suspect that is done is not hit by anything."""
+        self._watch.sample()
+        if is_over():
+            raise FaultError(f"{self._aim} came when everything was processed: nothing was hit")
 
     def let_go(self, *, is_back: bool) -> None:
         """Called after the fault was injected, and again when the victim is back.

@@ -129,6 +129,24 @@ class Wire:
         with self._news:
             self._events.clear()
 
+    @property
+    def is_gone(self) -> bool:
+        return self._is_gone
+
+    def await_answered(self, instance: int, start: int, deadline: Deadline) -> bool:
+        """Whether that start of an instance has got an answer of a broker in time."""
+        name = f"answered-{next(self._numbers)}"
+        match = {"instance": instance, "start": start, "direction": "response"}
+        self.add({"name": name, "rule": "watch", "match": match})
+        try:
+            while self.counts(name)["fitted"] == 0:
+                if deadline.expired():
+                    return False
+                pause(ENDED_LOOK_S)
+            return True
+        finally:
+            self.remove(name)
+
     def require_alive(self) -> None:
         if self._is_gone:
             raise WireError(f"the proxy is gone; {self._child.log_tail(5)}")

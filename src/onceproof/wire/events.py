@@ -33,6 +33,11 @@ def undecoded(seen: Seen, rules: tuple[str, ...]) -> dict[str, Any]:
     return {"event": "undecoded", "rules": list(rules), "frame": frame_json(seen)}
 
 
+def trouble(told: str) -> dict[str, Any]:
+    """A connection, or the recording, of which nothing can be said any more."""
+    return {"event": "trouble", "told": told}
+
+
 def frame_json(seen: Seen) -> dict[str, Any]:
     facts = dict(describe(seen.told()))
     if "places" in facts:

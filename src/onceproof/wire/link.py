@@ -15,7 +15,7 @@ from typing import NoReturn, Protocol
 
 from onceproof.wire import decoding
 from onceproof.wire.error_answers import error_answer
-from onceproof.wire.events import Applied, Tell, undecoded
+from onceproof.wire.events import Applied, Tell, trouble, undecoded
 from onceproof.wire.facts import Facts, TopicNames, read_facts
 from onceproof.wire.frames import (
     FrameCutter,
@@ -38,8 +38,8 @@ LAST_ANSWER_S = 5.0
 
 
 class Behind(Protocol):
-    def __call__(self, port: int, *, brokers: bool) -> Peer:
-        """Who has the other end of a connection, by the port there."""
+    def __call__(self, port: int, listening: int, *, brokers: bool) -> Peer:
+        """Who has the other end of a connection, by the ports of both ends."""
         ...
 
 
@@ -97,9 +97,11 @@ class Link:
         self._peer = NOBODY
 
     async def run(self) -> None:
-        port = self._to_client.get_extra_info("peername")[1]
+        port, ours = (self._to_client.get_extra_info(end)[1] for end in ("peername", "sockname"))
         between_brokers = self._route.listener != CLIENTS
-        self._peer = await asyncio.to_thread(self._shared.behind, port, brokers=between_brokers)
+        self._peer = await asyncio.to_thread(
+            self._shared.behind, port, ours, brokers=between_brokers
+        )
         if not self._shared.book.admits(self._seen_nothing()):
             self._to_client.transport.abort()
             return
@@ -144,7 +146,9 @@ class Link:
         except (ConnectionError, _Ended):
             pass
         except FrameError as error:
-            self._shared.tell({"event": "not-kafka", "told": str(error)})
+            self._shared.tell(trouble(str(error)))
+        except Exception as error:  # noqa: BLE001 - ours, and it must not look like the suspect's
+            self._shared.tell(trouble(f"the proxy failed: {error!r}"))
 
     async def _request(self, frame: bytes, to_broker: asyncio.StreamWriter) -> None:
         head = read_request_head(frame)

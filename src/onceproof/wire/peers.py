@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
-_LOCAL, _INODE = 1, 9  # columns of /proc/net/tcp
+_LOCAL, _REMOTE, _INODE = 1, 2, 9  # columns of /proc/net/tcp
 _PARENT, _SESSION = 1, 3  # of /proc/<pid>/stat, behind the name
 
 
@@ -41,16 +41,18 @@ class Peers:
         }
         self._roots[pid] = peer
 
-    def behind(self, port: int, *, brokers: bool) -> Peer:
+    def behind(self, port: int, listening: int, *, brokers: bool) -> Peer:
         """NOBODY: none that we know, or gone already.
 
+        `listening`: the proxy's own port of that connection; two connections to different places
+        may have the same port at their own end.
         `brokers`: it is one of them, as the listener says, or else an instance. Looking through
         all that a JVM has open takes its time.
         """
         roots = {
             pid: peer for pid, peer in self._roots.items() if (peer.broker is not None) == brokers
         }
-        socket = _socket_at(port) if roots else None
+        socket = _socket_at(port, listening) if roots else None
         if socket is None:
             return NOBODY
         relations = _relations()
@@ -60,15 +62,20 @@ class Peers:
         return NOBODY
 
 
-def _socket_at(port: int) -> str | None:
-    """What /proc calls the socket whose own port this is."""
+def _socket_at(port: int, remote: int) -> str | None:
+    """What /proc calls the socket that leads from the one port to the other."""
     for table in ("tcp", "tcp6"):
         with contextlib.suppress(OSError):
             for line in (PROC / "net" / table).read_text().splitlines()[1:]:
                 columns = line.split()
-                if int(columns[_LOCAL].rpartition(":")[2], 16) == port and columns[_INODE] != "0":
+                ends = _port(columns[_LOCAL]), _port(columns[_REMOTE])
+                if ends == (port, remote) and columns[_INODE] != "0":
                     return f"socket:[{columns[_INODE]}]"
     return None
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2], 16)
 
 
 def _relations() -> dict[int, set[int]]:
@@ -77,7 +84,8 @@ def _relations() -> dict[int, set[int]]:
     for entry in PROC.iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                words = (entry / "stat").read_text().rpartition(")")[2].split()
+                # As bytes: a name that was cut in the middle of a character is no text.
+                words = (entry / "stat").read_bytes().rpartition(b")")[2].split()
                 for relative in (words[_PARENT], words[_SESSION]):
                     found[int(relative)].add(int(entry.name))
     return found

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from onceproof.errors import OnceproofError, unknown_name
+from onceproof.wire.events import trouble
 from onceproof.wire.facts import TopicNames
 from onceproof.wire.gates import Fate, Gates
 from onceproof.wire.link import Link, Route, Switchboard
@@ -150,7 +151,10 @@ class Proxy:
     async def _flush_now_and_then(self) -> None:
         while True:
             await asyncio.sleep(FLUSH_EVERY_S)
-            self._recorder.flush()
+            try:
+                self._recorder.flush()
+            except OSError as error:
+                self._say(trouble(f"frames could not be recorded: {error}"))
 
 
 if __name__ == "__main__":

@@ -60,3 +60,9 @@ def test_one_frame_can_be_asked_for() -> None:
     assert {cell.frame.name for cell in crash_points("Fetch")} == {"Fetch"}
     with pytest.raises(UsageError, match="unknown crash point 'EndTx'"):
         crash_points("EndTx")
+
+
+def test_a_request_of_a_paused_one_arrives_when_its_time_is_over() -> None:
+    _, request = step_of(CrashPoint(frame=frame("EndTxn"), side="request", act=Act.PAUSE))
+    _, response = step_of(CrashPoint(frame=frame("EndTxn"), side="response", act=Act.PAUSE))
+    assert (request.release, response.release) == (Release.LATE, Release.PASS)

@@ -56,7 +56,7 @@ def test_what_the_user_asks_for_has_the_last_word(tmp_path: Path) -> None:
 
 def frames(directory: Path, *rows: dict[str, object]) -> Path:
     directory.mkdir()
-    whole = [{**dict.fromkeys(SCHEMA.names), "places": [], **row} for row in rows]
+    whole = [{**dict.fromkeys(SCHEMA.names), "places": [], "decoded": True, **row} for row in rows]
     table = pyarrow.Table.from_pylist(whole, schema=SCHEMA)
     pyarrow.parquet.write_table(table, directory / "wire-00001.parquet")
     return directory
@@ -76,3 +76,25 @@ def test_only_what_was_sent_by_whom_it_concerns_is_reached(tmp_path: Path) -> No
     )
     reached = {frame.name for frame in FRAMES if is_reached(frame, seen)}
     assert reached == {"EndTxn", "Fetch", "LedgerFetch", "ReplicaFetch"}
+
+
+def test_a_frame_that_could_not_be_decoded_may_be_the_one(tmp_path: Path) -> None:
+    seen = read_sightings(
+        frames(tmp_path / "wire", {"api": "Fetch", "instance": 0, "decoded": False})
+    )
+    assert {frame.name for frame in FRAMES if is_reached(frame, seen)} == {"Fetch", "LedgerFetch"}
+
+
+def test_a_pause_outlasts_what_the_user_asks_for(tmp_path: Path) -> None:
+    request = SweepRequest(
+        suspect="consumer_transactional", settings=("transaction_timeout_ms=20000",)
+    )
+    plan = plan_cell(request, point("EndTxn-request-pause"), tmp_path)
+    assert plan.schedule[0].heal_after_s > 20
+    new_protocol = SweepRequest(
+        suspect="consumer_transactional", settings=("group_protocol=consumer",)
+    )
+    assert (
+        plan_cell(new_protocol, point("EndTxn-request-pause"), tmp_path).schedule[0].heal_after_s
+        > 10
+    )
