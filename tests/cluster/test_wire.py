@@ -16,6 +16,7 @@ from onceproof.cluster.ports import HeldPorts
 from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import UsageError
 from onceproof.wire.control import Wire
+from onceproof.wire.gates import Fate
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,11 @@ def wire(folder: Path) -> Iterator[Wire]:
 @pytest.fixture(scope="module")
 def cluster(folder: Path, wire: Wire) -> Iterator[LocalCluster]:
     with LocalCluster.start(
-        directory=folder / "data", logs=folder, brokers=1, advertise=wire.advertise
+        directory=folder / "data",
+        logs=folder,
+        brokers=1,
+        advertise=wire.advertise,
+        on_start=wire.know_broker,
     ) as started:
         yield started
 
@@ -142,6 +147,55 @@ def test_a_held_request_outlives_its_client_and_reaches_the_broker(
     wait_until(lambda: len(answers_to_ends(wire, folder)) == 2, Deadline(10), "no answer to it")
     assert values(cluster, topic) == [b"first"]
     wire.remove("orphan-end")
+
+
+def test_a_held_commit_can_be_cut_off_with_its_connection_and_is_tried_again(
+    cluster: LocalCluster, wire: Wire, topic: str
+) -> None:
+    producer = transactional(cluster, "cut")
+    match = {"api": "EndTxn", "transactional_id": "cut"}
+    wire.add({"name": "cut-end", "rule": "hold", "times": 1, "match": match})
+    producer.begin_transaction()
+    producer.produce(topic, b"again")
+    ending = threading.Thread(target=producer.commit_transaction, args=(30,))
+    ending.start()
+    first = wire.await_applied("cut-end", Deadline(20))
+    assert first is not None
+    assert wire.release("cut-end", Fate.CUT) == 1
+    ending.join()
+    assert wire.remove("cut-end")["fitted"] == 2
+    assert values(cluster, topic) == [b"again"]
+
+
+def test_another_trial_is_recorded_elsewhere_and_finds_no_rule(
+    cluster: LocalCluster, wire: Wire, topic: str, folder: Path, tmp_path: Path
+) -> None:
+    wire.add({"name": "left-over", "rule": "drop", "match": {"api": "EndTxn"}})
+    wire.clear()
+    wire.record_into(tmp_path / "next")
+    producer = transactional(cluster, "next")
+    producer.begin_transaction()
+    producer.produce(topic, b"one")
+    producer.commit_transaction(30)
+    wire.flush()
+    wire.record_into(folder / "wire-after")
+    ends = pyarrow.parquet.read_table(tmp_path / "next", filters=[("api", "=", "EndTxn")])
+    assert {row["transactional_id"] for row in ends.to_pylist()} == {"next"}
+    wire.record_into(folder / "wire")
+
+
+def test_of_frames_to_a_controller_the_sender_is_known(
+    cluster: LocalCluster, wire: Wire, folder: Path, tmp_path: Path
+) -> None:
+    wire.record_into(tmp_path / "own")
+
+    def senders() -> set[int | None]:
+        wire.flush()
+        rows = pyarrow.parquet.read_table(tmp_path / "own").to_pylist()
+        return {row["sender"] for row in rows if row["listener"] == "controller"}
+
+    wait_until(lambda: set(cluster.brokers) <= senders(), Deadline(20), "no known sender")
+    wire.record_into(folder / "wire")
 
 
 def answers_to_ends(wire: Wire, folder: Path) -> list[dict[str, Any]]:

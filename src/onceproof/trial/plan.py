@@ -100,24 +100,7 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
         scenario = _with_random_faults(scenario, suspect, request, request.random_faults)
     if suspect.settings is not None:
         settings = _sized(settings, scenario)
-    workload = workload_named(scenario.workload)
-    if workload.name not in suspect.workloads:
-        raise unknown_name(f"workload of {suspect.name}", workload.name, suspect.workloads)
-    if scenario.kafka not in kafka_versions():
-        raise unknown_name("Kafka version", scenario.kafka, kafka_versions())
-    if scenario.instances > suspect.instances_max:
-        raise UsageError(
-            f"{suspect.name} runs as at most {suspect.instances_max} instance(s);"
-            f" got {scenario.instances}"
-        )
-    if scenario.iterations > scenario.records:
-        raise UsageError(
-            f"{scenario.iterations} iterations need at least as many records;"
-            f" got {scenario.records}"
-        )
-    clients = settings.get("clients")
-    if suspect.settings is not None and clients is not None and clients not in kafka_versions():
-        raise unknown_name("version of clients", clients, kafka_versions())
+    _check(scenario, suspect, settings)
     schedule = scenario.schedule()
     if request.bootstrap_server is not None:
         _refuse_on_a_foreign_cluster(scenario, schedule, request)
@@ -138,6 +121,35 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
         keep_cluster=request.keep_cluster,
         repeat=request.repeat or repeat_command(request),
     )
+
+
+def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) -> None:
+    """That these go together."""
+    workload = workload_named(scenario.workload)
+    if workload.name not in suspect.workloads:
+        raise unknown_name(f"workload of {suspect.name}", workload.name, suspect.workloads)
+    if scenario.kafka not in kafka_versions():
+        raise unknown_name("Kafka version", scenario.kafka, kafka_versions())
+    if scenario.instances > suspect.instances_max:
+        raise UsageError(
+            f"{suspect.name} runs as at most {suspect.instances_max} instance(s);"
+            f" got {scenario.instances}"
+        )
+    if scenario.iterations > scenario.records:
+        raise UsageError(
+            f"{scenario.iterations} iterations need at least as many records;"
+            f" got {scenario.records}"
+        )
+    if scenario.kafka < "4" and any(
+        step.needs_wire_among_controllers for step in scenario.schedule()
+    ):
+        raise UsageError(
+            f"controllers of Kafka {scenario.kafka} cannot be told other addresses than their own:"
+            " `isolate` needs 4.0 or later"
+        )
+    clients = settings.get("clients")
+    if suspect.settings is not None and clients is not None and clients not in kafka_versions():
+        raise unknown_name("version of clients", clients, kafka_versions())
 
 
 def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[str, Any]:
