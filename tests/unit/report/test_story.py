@@ -314,6 +314,18 @@ def test_only_what_its_own_producer_and_epoch_did_is_the_end_of_a_transaction() 
     assert not any("EndTxn" in line for line in lines(told(ONCE, wire, faults=())))
 
 
+def test_an_end_of_the_transaction_before_that_comes_late_is_told() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, 240)
+    wire.ask(1.1, "EndTxn", 3, **TXN, committed=True, verdict="hold", answered_s=1.8)
+    wire.ask(1.2, "EndTxn", 3, **TXN, committed=True, answered_s=1.3)  # of the one before, in time
+    wire.produce(1.5, 400, 10, **TXN)
+    ends = [line for line in lines(told(ONCE, wire, faults=())) if "EndTxn" in line]
+    assert ends == [
+        "1.10 instance 0>broker 3: EndTxn commit, producer 1 epoch 0; held at the proxy",
+        "1.80 broker 3>instance 0: EndTxn answered: done",
+    ]
+
+
 def test_a_successor_after_a_good_end_is_no_part_of_the_story() -> None:
     wire = MadeUpWire().fetch(1.0, 180, 240).produce(1.5, 400, 10, **TXN)
     wire.ask(1.6, "EndTxn", 3, **TXN, committed=True, answered_s=1.7)

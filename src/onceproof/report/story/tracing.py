@@ -198,11 +198,14 @@ def until_done(exchanges: Iterable[Exchange]) -> list[Exchange]:
 
 
 def ends_of(recording: Recording, member: Frame) -> list[Exchange]:
-    """What its own producer did to end the transaction that the frame belongs to."""
+    """What its own producer did to end the transaction that the frame belongs to.
+
+    By when it was answered: an EndTxn of an earlier transaction that comes late ends this one.
+    """
     asked = (
         each
         for each in recording.of("EndTxn")
-        if each.at_ns >= member.at_ns
+        if each.answered_ns >= member.at_ns
         and each.request.producer_id == member.producer_id
         and each.request.producer_epoch == member.producer_epoch
     )
