@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from onceproof.errors import FaultError, UsageError, unknown_name
+from onceproof.errors import FaultError, OnceproofError, UsageError, unknown_name
 from onceproof.faults.victim import Victim
 from onceproof.wire.control import Wire
 
@@ -41,8 +41,15 @@ class NetworkFault:
         self._frames = 0
 
     def inject(self) -> str:
-        for rule in self._rules:
-            self._wire.add(rule)
+        added = []
+        try:
+            for rule in self._rules:
+                self._wire.add(rule)
+                added.append(rule["name"])
+        except OnceproofError:
+            for name in added:
+                self._wire.remove(name)
+            raise
         among = " to the controllers" if self._action == ISOLATE else ""
         return f"{self._told}, on every connection of {self._victim.name}{among}"
 

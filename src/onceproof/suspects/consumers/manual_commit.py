@@ -10,7 +10,7 @@ between the two, the batch is lost.
 
 import sys
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaException, Producer
 
 from onceproof.suspects.consumers.contract import (
     BATCH_WAIT_S,
@@ -43,18 +43,30 @@ def main() -> int:
         records = records_of(consumer.consume(at_most, BATCH_WAIT_S))
         if not records:
             continue
-        if commits_first:
-            consumer.commit(asynchronous=False)
+        if commits_first and not commit(consumer):
+            continue
         for record in records:
             producer.produce(given("OUTPUT_TOPIC"), key=record.key(), value=record.value())
         if producer.flush(CALL_S):
             raise SystemExit("output was not acknowledged in time")
-        if not commits_first:
-            consumer.commit(asynchronous=False)
+        if not commits_first and not commit(consumer):
+            continue
         say("committed", records=len(records))
     consumer.close()
     say("stopped")
     return 0
+
+
+def commit(consumer: Consumer) -> bool:
+    """False: its partitions have gone to another member, who will read the batch again."""
+    try:
+        consumer.commit(asynchronous=False)
+    except KafkaException as error:
+        if error.args[0].fatal():
+            raise
+        say("refused", why=str(error))
+        return False
+    return True
 
 
 if __name__ == "__main__":
