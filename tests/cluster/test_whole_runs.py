@@ -63,6 +63,7 @@ def test_a_stored_run_is_judged_and_drawn_again_without_running_it(chaos: tuple)
     assert (run / "report.html").read_bytes() == stored
 
 
+@pytest.mark.jury
 def test_sparks_own_sink_is_broken_with_witnesses_and_exit_code_1(tmp_path: Path) -> None:
     ended = onceproof("run", "tc02_at_least_once", "--runs-dir", str(tmp_path), "--json")
     assert ended.returncode == 1, ended.stderr[-3000:]

@@ -37,41 +37,44 @@ class FrameCutter:
     """Bytes as they come in, whole frames out: each with its length before it, as it came."""
 
     def __init__(self) -> None:
-        self._kept = bytearray()
+        self._pieces: list[bytes] = []  # put together once, when the frame is whole
+        self._size = 0
         self._wanted = LENGTH.size  # no frame can be whole before there are so many bytes
 
     def feed(self, data: bytes) -> list[bytes]:
-        self._kept += data
-        if len(self._kept) < self._wanted:
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size < self._wanted:
             return []
+        kept = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         frames, start = [], 0
-        while len(self._kept) - start >= LENGTH.size:
-            length = self._length_at(start)
-            end = start + LENGTH.size + length
-            if end > len(self._kept):
+        self._wanted = LENGTH.size
+        while len(kept) - start >= LENGTH.size:
+            end = start + LENGTH.size + _length_at(kept, start)
+            if end > len(kept):
                 self._wanted = end - start
                 break
-            frames.append(bytes(self._kept[start:end]))
+            frames.append(kept[start:end])  # all of it is no copy
             start = end
-        else:
-            self._wanted = LENGTH.size
-        del self._kept[:start]
+        rest = kept[start:]
+        self._pieces, self._size = [rest] if rest else [], len(rest)
         return frames
 
     def left_over(self) -> int:
         """Bytes of a frame that has not come in whole."""
-        return len(self._kept)
+        return self._size
 
-    def _length_at(self, start: int) -> int:
-        if self._kept[start : start + 2] == _TLS_HANDSHAKE:
-            raise FrameError(
-                "a client opened with a TLS handshake; the proxy reads plain text only, so a"
-                " cluster with TLS cannot be put behind it"
-            )
-        (length,) = LENGTH.unpack_from(self._kept, start)
-        if 0 <= length <= FRAME_BYTES_MAX:
-            return int(length)
-        raise FrameError(f"a frame says it is {length} bytes long; that is not Kafka's protocol")
+
+def _length_at(kept: bytes, start: int) -> int:
+    if kept[start : start + 2] == _TLS_HANDSHAKE:
+        raise FrameError(
+            "a client opened with a TLS handshake; the proxy reads plain text only, so a"
+            " cluster with TLS cannot be put behind it"
+        )
+    (length,) = LENGTH.unpack_from(kept, start)
+    if 0 <= length <= FRAME_BYTES_MAX:
+        return int(length)
+    raise FrameError(f"a frame says it is {length} bytes long; that is not Kafka's protocol")
 
 
 def read_request_head(frame: bytes) -> RequestHead:

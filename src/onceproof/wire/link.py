@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from socket import SO_SNDBUF, SOL_SOCKET
 from typing import NoReturn, Protocol
 
 from onceproof.wire import decoding
@@ -31,6 +32,8 @@ from onceproof.wire.rulebook import RuleBook
 from onceproof.wire.verdict import Answer, Disconnect, Drop, Hold, Verdict, Wait
 
 READ_BYTES = 256 * 1024
+# A large Produce or Fetch goes through in one piece each way, not in crumbs.
+SOCKET_BYTES = 4 * 1024 * 1024
 METADATA = "Metadata"
 CLIENTS = "suspects"  # the listener of those that are no brokers
 # How long an answer is waited for that nobody is there to be given.
@@ -107,11 +110,13 @@ class Link:
             return
         try:
             from_broker, to_broker = await asyncio.open_connection(
-                self._route.host, self._route.port
+                self._route.host, self._route.port, limit=SOCKET_BYTES
             )
         except OSError:
             self._to_client.transport.abort()  # as the broker itself would have answered
             return
+        for writer in (to_broker, self._to_client):
+            writer.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_SNDBUF, SOCKET_BYTES)
         requests = asyncio.create_task(
             self._pump(self._from_client, to_broker, self._request), name="requests"
         )
@@ -151,13 +156,20 @@ class Link:
             self._shared.tell(trouble(f"the proxy failed: {error!r}"))
 
     async def _request(self, frame: bytes, to_broker: asyncio.StreamWriter) -> None:
+        seen_ns = time.time_ns()
         head = read_request_head(frame)
+        # Nothing to be asked: it is looked at while it is on its way already.
+        is_free = self._shared.book.is_empty
+        if is_free:
+            to_broker.write(frame)
         facts = self._facts(lambda: decoding.decode_request(frame, head))
         asked = _Asked(head, facts)
         if facts is None or facts.acks != 0:  # what is never answered is not waited for
             self._asked[head.correlation_id] = asked
         seen = self._seen(Direction.REQUEST, frame, asked)
-        verdict = self._ruling(seen)
+        verdict = self._ruling(seen, seen_ns)
+        if is_free:
+            return
         if isinstance(verdict, Answer):
             self._asked.pop(head.correlation_id, None)
             self._give(error_answer(head, facts, verdict.error_code))
@@ -170,7 +182,11 @@ class Link:
             self._asked.pop(head.correlation_id, None)
 
     async def _response(self, frame: bytes, _to_client: asyncio.StreamWriter) -> None:
+        seen_ns = time.time_ns()
         asked = self._asked.pop(read_correlation_id(frame), None)
+        is_free = self._shared.book.is_empty
+        if is_free and asked is not None:
+            self._give(frame)
         if asked is None:  # cannot be told what it answers: none of ours to stop
             self._give(frame)
             return
@@ -180,7 +196,10 @@ class Link:
             learn=decoding.api_name(head.api_key) == METADATA,
         )
         merged = None if facts is None or asked.facts is None else merge(asked.facts, facts)
-        verdict = self._ruling(self._seen(Direction.RESPONSE, frame, _Asked(head, merged)))
+        seen = self._seen(Direction.RESPONSE, frame, _Asked(head, merged))
+        verdict = self._ruling(seen, seen_ns)
+        if is_free:
+            return
         if await self._may_pass(verdict):
             self._give(frame)
 
@@ -197,10 +216,10 @@ class Link:
             self._shared.names.learn(entity)
         return read_facts(entity, self._shared.names)
 
-    def _ruling(self, seen: Seen) -> Verdict:
+    def _ruling(self, seen: Seen, at_ns: int) -> Verdict:
         shared = self._shared
         ruling = shared.book.rule_on(seen, time.monotonic())
-        shared.recorder.record(seen, ruling.verdict, time.time_ns())
+        shared.recorder.record(seen, ruling.verdict, at_ns)
         if ruling.undecoded_for:
             shared.tell(undecoded(seen, ruling.undecoded_for))
         if ruling.by:

@@ -21,7 +21,7 @@ from onceproof.errors import OnceproofError, unknown_name
 from onceproof.wire.events import trouble
 from onceproof.wire.facts import TopicNames
 from onceproof.wire.gates import Fate, Gates
-from onceproof.wire.link import Link, Route, Switchboard
+from onceproof.wire.link import SOCKET_BYTES, Link, Route, Switchboard
 from onceproof.wire.peers import Peer, Peers
 from onceproof.wire.recorder import ParquetRecorder
 from onceproof.wire.rulebook import RuleBook
@@ -79,7 +79,9 @@ class Proxy:
             finally:
                 self._links.discard(task)
 
-        self._servers.append(await asyncio.start_server(connected, HOST, port, backlog=BACKLOG))
+        self._servers.append(
+            await asyncio.start_server(connected, HOST, port, backlog=BACKLOG, limit=SOCKET_BYTES)
+        )
 
     async def _obey(self, commands: asyncio.StreamReader) -> None:
         while line := await commands.readline():

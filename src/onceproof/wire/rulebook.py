@@ -47,6 +47,10 @@ class RuleBook:
         self._rules.pop(name, None)
         return self.counts(name)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._rules
+
     def names(self) -> list[str]:
         """Of the rules in force."""
         return list(self._rules)
