@@ -21,6 +21,9 @@ COMMON: dict[str, Any] = {
 }
 OF_SPARK: dict[str, Any] = {"records": 1_600, "feed_s": 3.0, "transaction_timeout_ms": 6_000}
 OF_OTHERS: dict[str, Any] = {"records": 600, "feed_s": 3.0, "transaction_timeout_ms": 3_000}
+# How long others take to start is theirs: the input must not be over by then.
+SLOW_STARTERS = ("command", "consumer_java")
+OF_SLOW_STARTERS: dict[str, Any] = {**OF_OTHERS, "feed_s": 10.0}
 # Small batches: there are many transactions, and work is left when one of them is hit.
 BATCHES = {"batch": "20", "max_offsets_per_trigger": "100"}
 BROKERS_SESSION_S = 10.0  # of groups with the new protocol: cluster/settings.py
@@ -110,7 +113,9 @@ def _suspect(request: SweepRequest) -> Suspect:
 
 
 def _defaults(suspect: Suspect) -> dict[str, Any]:
-    return OF_SPARK if suspect.spark else OF_OTHERS
+    if suspect.spark:
+        return OF_SPARK
+    return OF_SLOW_STARTERS if suspect.name in SLOW_STARTERS else OF_OTHERS
 
 
 def repeat_command(request: SweepRequest, only: str | None) -> str:
