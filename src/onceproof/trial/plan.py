@@ -26,8 +26,13 @@ BATCH_RECORDS_MIN = 400
 BATCHES_WANTED = 16
 FEED_S_PER_FAULT = 4.0
 # Of suspects of ours: settings that are whole numbers, and the least each may be.
-WHOLE_NUMBERS = {"lanes": 1, "max_offsets_per_trigger": 1, "parallelism": 1, "small_batch_bytes": 0}
-WHOLE_NUMBERS |= {"batch": 1}
+WHOLE_NUMBERS = {
+    "lanes": 1,
+    "max_offsets_per_trigger": 1,
+    "parallelism": 1,
+    "small_batch_bytes": 0,
+    "batch": 1,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

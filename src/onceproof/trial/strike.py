@@ -83,9 +83,10 @@ class Striker:
         fault.heal()
         if isinstance(victim, Broker):
             victim.wait_ready(Deadline(BACK_S_MAX))
-        self._watch.until(
-            fault.is_healed, Deadline(BACK_S_MAX), f"{target} is not back after {action}"
-        )
+        if not fault.is_healed():
+            self._watch.until(
+                fault.is_healed, Deadline(BACK_S_MAX), f"{target} is not back after {action}"
+            )
         self._watch.away.discard(victim.name)
         self._stage.events.write("healed", target, action=action)
         self.records[-1] = replace(

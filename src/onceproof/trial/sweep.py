@@ -15,7 +15,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from onceproof.errors import OnceproofError
 from onceproof.faults.crash_point import CrashPoint, crash_points
@@ -77,7 +76,7 @@ class Sweep:
             suspect=plan.suspect.name,
             workload=plan.scenario.workload,
             seed=plan.seed,
-            asked=asked(self._request),
+            asked=asdict(self._request),
             names=tuple(point.name for point in self._points),
             versions=versions(plan),
         )
@@ -131,8 +130,8 @@ class Sweep:
         with ThreadPoolExecutor(max_workers=1) as pool:
             judged: tuple[CrashPoint, Trial, Future[TrialResult]] | None = None
             for point in points:
-                # A judge reads from the brokers, which must not be killed meanwhile.
-                if judged is not None and point.frame.between_brokers:
+                # A judge reads from the brokers, which must not be killed or replaced meanwhile.
+                if judged is not None and (point.frame.between_brokers or self._needs_ground()):
                     yield self._finished(*judged, tries), judged[0]
                     judged = None
                 self._tell(Told(grid=self.grid, begins=point.name))
@@ -141,6 +140,7 @@ class Sweep:
                     yield self._finished(*judged, tries), judged[0]
                     judged = None
                 if trial is None:
+                    self._leave_ground()  # the next one has new brokers
                     yield _unknown(point, problem, tries), point
                 else:
                     judged = point, trial, pool.submit(trial.judge)
@@ -148,13 +148,12 @@ class Sweep:
                 yield self._finished(*judged, tries), judged[0]
 
     def _held(self, point: CrashPoint, spark: JudgeSpark) -> tuple[Trial | None, str]:
-        """None and the reason where it could not even begin; the next one has new brokers then."""
+        """None and the reason where it could not even begin."""
         plan = plan_cell(self._request, point, self._directory)
         try:
             trial = Trial(plan, self._listener, spark, self._stand(plan))
             trial.hold()
         except OnceproofError as problem:
-            self._leave_ground()
             return None, str(problem)
         return trial, ""
 
@@ -164,9 +163,12 @@ class Sweep:
         run = trial.directory.path.relative_to(self._directory)
         return _cell(point, result.result(), run, tries)
 
+    def _needs_ground(self) -> bool:
+        """Whether there are no brokers, or a cell has left them broken."""
+        return self._ground is None or not self._ground.is_whole()
+
     def _stand(self, plan: Plan) -> Ground:
-        """The brokers; new ones if a cell has left them broken."""
-        if self._ground is not None and not self._ground.is_whole():
+        if self._needs_ground():
             self._leave_ground()
         if self._ground is None:
             ground, at = Ground(), self._directory
@@ -232,11 +234,6 @@ def _not_reached(point: CrashPoint) -> Cell:
         outcome=Outcome.NOT_REACHED,
         reason="the suspect sends no such frame",
     )
-
-
-def asked(request: SweepRequest) -> dict[str, Any]:
-    """Enough to go on with it later."""
-    return {name: value for name, value in asdict(request).items() if name != "runs_dir"}
 
 
 def _first_free(path: Path) -> Path:
