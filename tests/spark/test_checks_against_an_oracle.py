@@ -5,7 +5,7 @@ Every history has keys and partitions of its own, so that all of them are judged
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -16,6 +16,19 @@ from onceproof.checks.catalog import CHECKS
 
 HISTORIES = 300
 Places = list[tuple[Any, ...]]
+COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+
+
+@pytest.fixture(autouse=True, params=["interpreted", "compiled"])
+def way(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[None]:
+    """Small inputs are judged the one way, large ones the other (trial/interpreted.py)."""
+    before = {name: spark.conf.get(name) for name in COMPILED}
+    if request.param == "compiled":
+        for name, value in COMPILED.items():
+            spark.conf.set(name, value)
+    yield
+    for name, value in before.items():
+        spark.conf.set(name, value)
 
 
 def chance_history(seed: int, cumulative: bool) -> tuple[list[Asked], list[Came], int | None]:

@@ -24,6 +24,7 @@ from onceproof.wire.gates import Fate
 STEP_S_MAX = 60.0
 LOOK_S = 0.02
 END, OFFSETS, PRODUCE = "EndTxn", "TxnOffsetCommit", "Produce"
+OUTPUT = "*-out"  # as a trial names its output topic
 _numbers = itertools.count(1)
 
 
@@ -33,23 +34,30 @@ class StrayEnd:
         self._wire = wire
         self._name = f"stray-{next(_numbers)}"
         self._rules: list[str] = []
+        self._stray = ""  # the rule that holds the delayed one
 
     def inject(self) -> str:
         try:
             return self._inject()
         finally:
-            if self._rules:
+            if self._stray:
                 # If it was not to be, the held one must not do the harm after all.
-                self._wire.release(self._rules[0], Fate.DROP)
+                self._wire.release(self._stray, Fate.DROP)
             for rule in self._rules:
                 self._wire.remove(rule)
 
     def _inject(self) -> str:
-        stray = self._hold("end", api=END, committed=True, cut_client=True)
+        # A suspect may have several producers: one that writes output is meant.
+        writer = self._hold("writer", api=PRODUCE, topic=OUTPUT)
+        wrote = self._await(writer, "it wrote no output")
+        mine: dict[str, Any] = {"transactional_id": wrote.get("transactional_id")}
+        if mine["transactional_id"] is None:
+            raise FaultError(f"{self._victim.name} writes without transactions")
+        stray = self._stray = self._hold("end", api=END, committed=True, cut_client=True, **mine)
+        self._wire.release(writer)
         first = self._await(stray, "it committed no transaction")
-        # A suspect may have several producers. Of the held frame there is no response yet: the
-        # first for this one is that of its second try, for which it must connect again.
-        mine = {"transactional_id": first["transactional_id"]}
+        # Of the held frame there is no response yet: the first for this producer is that of its
+        # second try, for which it must connect again.
         retried = self._hold("retried", api=END, direction="response", **mine)
         self._await(retried, "it did not try to commit again")
         written = self._watch_produce(mine)
