@@ -29,10 +29,9 @@ def sweep(
     as_json: bool = typer.Option(False, "--json", help="Print sweep.json to standard output."),
 ) -> int:
     """Try every crash point of the commit protocol on a suspect."""
-    from onceproof.machine import check_machine
     from onceproof.report.grid import render_grid_text
     from onceproof.trial.sweep import Sweep
-    from onceproof.trial.sweep_plan import SweepRequest
+    from onceproof.trial.sweep_plan import SweepRequest, suspect_name
 
     request = SweepRequest(
         suspect=suspect,
@@ -47,11 +46,8 @@ def sweep(
     if resume is not None:
         request, directory = _stored(resume, request), resume
     else:
-        directory = _fresh(
-            runs_dir, suspect or ("command" if command else "spark_exactly_once"), seed
-        )
+        directory = _fresh(runs_dir, suspect_name(request), seed)
     going = Sweep(request, directory, _tell)
-    check_machine(runs_dir)
     try:
         grid = going.run()
     finally:
@@ -75,7 +71,10 @@ def _stored(directory: Path, given: "SweepRequest") -> "SweepRequest":
     path = directory / SWEEP_JSON
     if not path.exists():
         raise UsageError(f"{directory} holds no sweep: {SWEEP_JSON} is missing")
-    asked = dict(Grid.load(path).asked)
+    try:
+        asked = dict(Grid.load(path).asked)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} is no sweep of this version: {error}") from error
     return SweepRequest(**{**asked, "settings": tuple(asked["settings"])})
 
 

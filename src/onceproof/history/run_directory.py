@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from onceproof.errors import UsageError
+
 
 @dataclass(frozen=True)
 class RunDirectory:
@@ -65,6 +67,13 @@ class RunDirectory:
     @property
     def events(self) -> Path:
         return self.history / "events.jsonl"
+
+
+def ensure_runs_dir(runs_dir: Path) -> None:
+    try:
+        runs_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--runs-dir {runs_dir} cannot be used: {error}") from error
 
 
 def _first_free(parent: Path, name: str) -> Path:

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from onceproof.errors import UsageError
 from onceproof.history.event import Event, EventLog
-from onceproof.history.run_directory import RunDirectory
+from onceproof.history.run_directory import RunDirectory, ensure_runs_dir
 from onceproof.history.verdict import TrialResult
 from onceproof.machine import check_machine
 from onceproof.report.write import write_reports
@@ -34,7 +33,7 @@ class Trial:
         ground: Ground | None = None,
     ) -> None:
         """`spark`, `ground`: a session to judge with, and brokers to run on; not ended here."""
-        _ensure_folder(plan)
+        ensure_runs_dir(plan.runs_dir)
         check_machine(plan.runs_dir)
         self.directory = RunDirectory.create(plan.runs_dir, plan.scenario.name, plan.seed)
         self._plan = plan
@@ -96,13 +95,6 @@ def run_trial(
     trial = Trial(plan, listener, spark, ground)
     trial.hold()
     return trial.judge(), trial.directory
-
-
-def _ensure_folder(plan: Plan) -> None:
-    try:
-        plan.runs_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"--runs-dir {plan.runs_dir} cannot be used: {error}") from error
 
 
 def frame_counts(seen: Mapping[str, int]) -> dict[str, int]:

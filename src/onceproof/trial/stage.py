@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Stage:
-    """Use as a context: what was started is ended in reverse order."""
+    """`close` it, whatever happens: what was started is ended in reverse order."""
 
     def __init__(
         self,
@@ -60,12 +60,6 @@ class Stage:
         self.app_id = f"onceproof-{directory.path.parent.name}-{directory.path.name}"
         self.input_topic = f"{self.app_id}-in"
         self.output_topic = f"{self.app_id}-out"
-
-    def __enter__(self) -> "Stage":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def cluster(self) -> Cluster:

@@ -20,6 +20,7 @@ from onceproof.errors import OnceproofError
 from onceproof.faults.crash_point import CrashPoint, crash_points
 from onceproof.history.event import Event
 from onceproof.history.grid import Cell, Grid, Outcome
+from onceproof.history.run_directory import ensure_runs_dir
 from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.trial.about import versions
 from onceproof.trial.ground import Ground
@@ -86,7 +87,7 @@ class Sweep:
         todo = [point for point in self._points if point.name in self.grid.left]
         if not todo:
             return self.grid
-        self._directory.mkdir(parents=True, exist_ok=True)
+        ensure_runs_dir(self._directory)
         self._save()
         with self._judge_spark() as spark:
             try:

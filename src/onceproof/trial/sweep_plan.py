@@ -107,9 +107,12 @@ def _plan(
     )
 
 
+def suspect_name(request: SweepRequest) -> str:
+    return request.suspect or ("command" if request.command else "spark_exactly_once")
+
+
 def _suspect(request: SweepRequest) -> Suspect:
-    name = request.suspect or ("command" if request.command else "spark_exactly_once")
-    return find_suspect(name, request.command)
+    return find_suspect(suspect_name(request), request.command)
 
 
 def _defaults(suspect: Suspect) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +60,17 @@ def test_help_and_list_load_neither_spark_nor_a_kafka_client() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert ended.returncode == 0, ended.stderr
+
+
+def test_what_a_sweep_cannot_go_on_with_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sweep", "--resume", str(tmp_path)]) == 254
+    assert "holds no sweep" in capsys.readouterr().err
+    (tmp_path / "sweep.json").write_text("{}")
+    assert main(["sweep", "--resume", str(tmp_path)]) == 254
+    assert "is no sweep of this version" in capsys.readouterr().err
+    assert main(["sweep", "--resume", str(tmp_path), "--seed", "3"]) == 254
+    assert "leave other options out" in capsys.readouterr().err
+    assert main(["sweep", "--only", "EndTx"]) == 254
+    assert "unknown crash point 'EndTx'" in capsys.readouterr().err
