@@ -212,7 +212,7 @@ def test_an_operator_skips_a_batch_and_the_next_one_is_written(
     assert bench.visible() == sorted(before + expected(1))
 
 
-def test_a_lane_that_outlasts_the_transaction_timeout_names_both_and_is_not_tried_for_ever(
+def test_a_lane_that_outlasts_the_transaction_timeout_names_both_and_writes_nothing(
     bench: Bench,
 ) -> None:
     settings = bench.sink(lanes=1, timeout_ms=2_000)._announcer.settings
@@ -229,7 +229,7 @@ def test_a_lane_that_outlasts_the_transaction_timeout_names_both_and_is_not_trie
 
     work = Work(settings=settings, query=QUERY, batch=1)
     report = carry_out(open_lane(settings, 0), work, LaneRows(slowly()), 0)
-    assert report.state == LaneState.REFUSED
+    assert report.state == LaneState.OUTLASTED
     assert "batch 1, lane 0: writing took" in report.detail
     assert "kafka.transaction.timeout.ms is 2000 (2.0 s)" in report.detail
     assert report.rows == 4  # read to the end all the same

@@ -15,6 +15,12 @@ from onceproof.trial.plan import Request, make_plan
 from onceproof.trial.run import run_trial
 from onceproof.trial.spark import JudgeSpark
 
+RECORDS = 1_280
+FEED_S = 5
+# A kill aims at a transaction that is open for milliseconds: there must be time to see one, and
+# instance 0 may get its partitions late.
+KILLED_FEED_S = 15
+
 ONE_KILL = """
 description = "one kill while output is being written"
 suspect = "command"
@@ -43,11 +49,11 @@ class Court:
             command=shlex.join([sys.executable, str(path_of(name))]),
             workload=program.workload,
             seed=seed,
-            records=1_280,
+            records=RECORDS,
             bootstrap_server=self._cluster.bootstrap(),
             settings=(
                 "stuck_after_s=12",
-                "feed_s=5",
+                f"feed_s={KILLED_FEED_S if is_killed else FEED_S}",
                 f"transactional={str(program.transactional).lower()}",
                 f"instances={program.instances_max}",
             ),

@@ -4,8 +4,9 @@ SinkError
 ├── OwnershipError   another query, another checkpoint or a newer batch owns this sink
 ├── ReplayError      the replayed rows are not those that were committed: nothing more is written
 ├── RefusedError     the brokers will not take this, however often it is tried (too large, no such
-│                    topic, not authorised, a transaction that outlasts its timeout)
+│                    topic, not authorised, a transaction that outlasts its timeout twice)
 └── LaneError        a lane could not be written; the batch may be tried again
+    └── OutlastedError   a transaction outlasted its timeout: tried again once
 """
 
 
@@ -26,4 +27,8 @@ class RefusedError(SinkError):
 
 
 class LaneError(SinkError):
+    pass
+
+
+class OutlastedError(LaneError):
     pass

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 
 from onceproof.sink.budget import Budget, pause
-from onceproof.sink.errors import LaneError, RefusedError
+from onceproof.sink.errors import LaneError, OutlastedError, RefusedError
 from onceproof.sink.ledger.entries import (
     MANIFEST_PARTITION,
     Entry,
@@ -110,6 +110,9 @@ def carry_out(opened: OpenLane, work: Work, rows: LaneRows, partition: int) -> L
             state = LaneState.COMMITTED
     except RefusedError as refusal:
         state, detail = LaneState.REFUSED, str(refusal)
+    except OutlastedError as late:
+        # Told, not raised: Spark would try the task again, and again as slowly.
+        state, detail = LaneState.OUTLASTED, str(late)
     # A task that stops reading a stateful iterator early leaves its state version uncommitted.
     rows.read_to_the_end()
     if state is LaneState.ALREADY and work.verify and not agrees(opened.entry, rows):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from onceproof.sink.announcing import Announcer, Lead, TakenUp
 from onceproof.sink.cut import choose_cut
-from onceproof.sink.errors import LaneError
+from onceproof.sink.errors import LaneError, OutlastedError, RefusedError
 from onceproof.sink.execution import query_of
 from onceproof.sink.expectation import Expectation
 from onceproof.sink.laned import LanedBatches
@@ -97,24 +97,29 @@ class ExactlyOnceKafka:
 
     def __call__(self, batch: "DataFrame", batch_id: int) -> None:
         query = query_of(batch.sparkSession)
-        failure: Exception | None = None
-        for _ in range(ATTEMPTS_MAX):
-            try:
-                self._attempt(batch, query, batch_id)
-                break
-            except LaneError as again:
-                failure = again
-                _log.warning("batch %d is tried again: %s", batch_id, again)
-            except BaseException:
-                self._let_go()
-                raise
-        else:
-            raise LaneError(
-                f"batch {batch_id} failed {ATTEMPTS_MAX} times; last: {failure}"
-            ) from failure
+        try:
+            self._write(batch, query, batch_id)
+        except BaseException:
+            self._let_go()
+            raise
         _log.info("%s", self.last_batch)
         if self._on_batch is not None and self.last_batch is not None:
             self._on_batch(self.last_batch)
+
+    def _write(self, batch: "DataFrame", query: str, batch_id: int) -> None:
+        failure: LaneError | None = None
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                return self._attempt(batch, query, batch_id)
+            except LaneError as again:
+                # Once it may have been a pause; twice in a row it is the batch, in every replay.
+                if isinstance(again, OutlastedError) and isinstance(failure, OutlastedError):
+                    raise RefusedError(f"{again}; tried twice") from again
+                failure = again
+                _log.warning("batch %d is tried again: %s", batch_id, again)
+        raise LaneError(
+            f"batch {batch_id} failed {ATTEMPTS_MAX} times; last: {failure}"
+        ) from failure
 
     def _let_go(self) -> None:
         """This query ends here: nothing of it may fence its successor later."""

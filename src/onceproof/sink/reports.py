@@ -12,6 +12,7 @@ class LaneState(StrEnum):
     DIFFERS = "differs"  # a token of this batch was there, and its digest does not agree
     FOREIGN = "foreign"  # the token belongs to a later batch or to another query
     REFUSED = "refused"  # the brokers will not take it, however often it is tried
+    OUTLASTED = "outlasted"  # its transaction took longer than its timeout
     CARRIED = "carried"  # so few rows that they came to the driver, which is to write them
     MEASURED = "measured"  # only looked at
 
@@ -31,7 +32,7 @@ class LaneReport:
     rows: int
     digest: str
     size: int = 0  # bytes of its rows, as Arrow holds them
-    detail: str = ""  # the ledger entry that decided, or why the brokers refused
+    detail: str = ""  # the ledger entry that decided, or why it was not written
     fence_ms: float = 0.0
     read_ms: float = 0.0
     write_ms: float = 0.0

@@ -2,7 +2,7 @@
 
 from onceproof.sink.announcing import TakenUp
 from onceproof.sink.digest import RowsDigest
-from onceproof.sink.errors import OwnershipError, RefusedError, ReplayError
+from onceproof.sink.errors import OutlastedError, OwnershipError, RefusedError, ReplayError
 from onceproof.sink.ledger.entries import Cut, Token
 from onceproof.sink.reports import LaneReport, LaneState
 
@@ -19,6 +19,8 @@ def refuse(report: LaneReport, taken: TakenUp) -> None:
         raise foreign(taken, report.lane, report.detail)
     if report.state == LaneState.REFUSED:
         raise RefusedError(f"{_place(taken, report.lane)}: {report.detail}")
+    if report.state == LaneState.OUTLASTED:
+        raise OutlastedError(f"{_place(taken, report.lane)}: {report.detail}")
     if report.state == LaneState.DIFFERS:
         raise ReplayError(
             f"{_place(taken, report.lane)}: the replayed rows are not those that were committed;"

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from onceproof.sink.errors import LaneError, RefusedError
+from onceproof.sink.errors import LaneError, OutlastedError
 from onceproof.sink.producing.transaction import Record, Transaction
 from onceproof.sink.rows import LaneRows
 from onceproof.sink.settings import Settings
@@ -31,7 +31,7 @@ def write_rows(
         transaction.commit()
     except LaneError as error:
         transaction.abandon()
-        _refuse_if_late(began, settings, place, error)
+        _stop_if_late(began, settings, place, error)
         raise
     except BaseException:
         transaction.abandon()
@@ -43,17 +43,17 @@ def _in_time(
     rows: LaneRows, began: float, settings: Settings, place: str
 ) -> "Iterator[pyarrow.RecordBatch]":
     for batch in rows:
-        _refuse_if_late(began, settings, place, None)
+        _stop_if_late(began, settings, place, None)
         yield batch
 
 
-def _refuse_if_late(began: float, settings: Settings, place: str, cause: LaneError | None) -> None:
-    """A transaction that outlasts its timeout is aborted by the broker, in every replay again."""
+def _stop_if_late(began: float, settings: Settings, place: str, cause: LaneError | None) -> None:
+    """A transaction that outlasts its timeout is aborted by the brokers, whatever we do."""
     used_ms = (time.monotonic() - began) * 1000
     limit_ms = settings.transaction_timeout_ms
     if used_ms < limit_ms:
         return
-    raise RefusedError(
+    raise OutlastedError(
         f"{place}: writing took {used_ms / 1000:.1f} s, but"
         f" kafka.transaction.timeout.ms is {limit_ms} ({limit_ms / 1000:.1f} s), so the brokers"
         " abort it; raise the timeout (up to the brokers' transaction.max.timeout.ms), make batches"

@@ -1,0 +1,85 @@
+"""How often a batch is tried: a failed lane again, an outlasted one once, a refused one never."""
+
+from typing import Any
+
+import pytest
+
+from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, leader
+from onceproof.sink.errors import LaneError, OutlastedError, RefusedError, ReplayError
+
+TWICE = [OutlastedError("took 8 s"), OutlastedError("took 9 s")]
+
+
+class Batch:
+    sparkSession = None
+
+
+class Attempts(list[int]):
+    """Each fails as it is told to; when nothing is left to fail with, it succeeds."""
+
+    def __init__(self, failures: list[Exception]) -> None:
+        super().__init__()
+        self._failures = list(failures)
+
+    def __call__(self, _batch: Any, _query: str, batch_id: int) -> None:
+        self.append(batch_id)
+        if self._failures:
+            raise self._failures.pop(0)
+
+
+@pytest.fixture
+def sink(monkeypatch: pytest.MonkeyPatch) -> ExactlyOnceKafka:
+    monkeypatch.setattr(leader, "query_of", lambda _session: "q-1")
+    return exactly_once_kafka(
+        sink_id="s", topic="out", options={"kafka.bootstrap.servers": "nowhere:1"}
+    )
+
+
+def attempts_of(
+    sink: ExactlyOnceKafka, monkeypatch: pytest.MonkeyPatch, failures: list[Exception]
+) -> Attempts:
+    attempts = Attempts(failures)
+    monkeypatch.setattr(sink, "_attempt", attempts)
+    return attempts
+
+
+@pytest.mark.parametrize(
+    "failures",
+    [
+        [],
+        [LaneError("fenced")] * 4,
+        [OutlastedError("took 8 s")],
+        [OutlastedError("took 8 s"), LaneError("fenced"), OutlastedError("took 8 s")],
+    ],
+)
+def test_what_may_be_tried_again_is(
+    failures: list[Exception], sink: ExactlyOnceKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts = attempts_of(sink, monkeypatch, failures)
+    sink(Batch(), 7)  # type: ignore[arg-type]
+    assert attempts == [7] * (len(failures) + 1)
+
+
+@pytest.mark.parametrize(
+    ("failures", "tried", "ends"),
+    [
+        (TWICE, 2, RefusedError("took 9 s; tried twice")),
+        ([LaneError("fenced")] * 9, 5, LaneError("batch 7 failed 5 times; last: fenced")),
+        ([RefusedError("too large")], 1, RefusedError("too large")),
+        ([ReplayError("differs")], 1, ReplayError("differs")),
+    ],
+)
+def test_what_may_not_ends_the_query_and_lets_its_producers_go(
+    failures: list[Exception],
+    tried: int,
+    ends: Exception,
+    sink: ExactlyOnceKafka,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    attempts = attempts_of(sink, monkeypatch, failures)
+    let_go: list[bool] = []
+    monkeypatch.setattr(sink, "_let_go", lambda: let_go.append(True))
+    with pytest.raises(type(ends), match=str(ends)):
+        sink(Batch(), 7)  # type: ignore[arg-type]
+    assert len(attempts) == tried
+    assert let_go == [True]
