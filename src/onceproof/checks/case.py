@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+SUSPECTS_LISTENER = "suspects"
 STUCK_AFTER_S_DEFAULT = 30.0
 
 
@@ -34,3 +37,18 @@ class Case:
     ordered: bool = True  # the suspect promises the order of each key
     settled: bool = True  # nothing moved any more: what has not come out is not merely late
     stuck_after_s: float = STUCK_AFTER_S_DEFAULT
+
+    @cached_property
+    def undecoded(self) -> Mapping[str, str]:
+        """Of the suspects' frames: api → one that could not be decoded. Looked for once."""
+        from pyspark.sql import functions as F
+
+        if self.frames is None:
+            return {}
+        riddles = self.frames.where((F.col("listener") == SUSPECTS_LISTENER) & ~F.col("decoded"))
+        one_each = riddles.groupBy("api").agg(F.min(F.struct("connection", "version")).alias("one"))
+        return {
+            row["api"]: f"a frame of connection {row['one']['connection']} could not be decoded:"
+            f" {row['api']} v{row['one']['version']}"
+            for row in one_each.collect()
+        }

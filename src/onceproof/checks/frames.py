@@ -7,10 +7,9 @@ about its api then cannot tell, and says so by raising.
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from onceproof.checks.case import Case
+from onceproof.checks.case import SUSPECTS_LISTENER, Case
 from onceproof.errors import OnceproofError
 
-LISTENER = "suspects"
 NS = 1_000_000_000
 INIT = "InitProducerId"
 PRODUCE = "Produce"
@@ -22,14 +21,9 @@ def understood(case: Case, *apis: str) -> DataFrame:
     """All frames of suspects that are of these apis."""
     if case.frames is None:
         raise OnceproofError("the wire was not recorded")
-    frames = case.frames.where((F.col("listener") == LISTENER) & F.col("api").isin(*apis))
-    riddles = frames.where("NOT decoded").select("api", "version", "connection").limit(1).collect()
-    for riddle in riddles:
-        raise OnceproofError(
-            f"a frame of connection {riddle['connection']} could not be decoded:"
-            f" {riddle['api']} v{riddle['version']}"
-        )
-    return frames
+    for api in sorted(set(apis) & set(case.undecoded)):
+        raise OnceproofError(case.undecoded[api])
+    return case.frames.where((F.col("listener") == SUSPECTS_LISTENER) & F.col("api").isin(*apis))
 
 
 def exchanges(case: Case, *apis: str) -> DataFrame:

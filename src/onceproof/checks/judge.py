@@ -7,6 +7,7 @@ names ──▶ applies? ──▶ find ──▶ at most WITNESSES_MAX rows by 
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +34,8 @@ def judge(case: Case, names: Iterable[str]) -> Judgement:
     """Carry out the named checks, in that order."""
     checks = [check_named(name) for name in names]
     fitting = [check for check in checks if check.applies(case)]
+    with suppress(Exception):  # asked for once, here; a check that needs it tells why it failed
+        _ = case.undecoded
     with ThreadPoolExecutor(max_workers=CHECKS_AT_ONCE) as pool:
         answers = list(pool.map(lambda check: _answer(case, check), fitting))
     return Judgement(

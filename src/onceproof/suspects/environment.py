@@ -2,13 +2,17 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from onceproof.deadline import pause
 
 SETTINGS_VARIABLE = "ONCEPROOF_SETTINGS"
 SPARK_CLASSPATH_VARIABLE = "ONCEPROOF_SPARK_CLASSPATH"
 SPARK_JAVA_OPTIONS_VARIABLE = "ONCEPROOF_SPARK_JAVA_OPTIONS"
+DOOR_VARIABLE = "ONCEPROOF_DOOR"  # a spare's: the file that will tell it who it is
+DOOR_POLL_S = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +48,22 @@ def contract(assignment: Assignment, instance: int) -> dict[str, str]:
         SPARK_CLASSPATH_VARIABLE: assignment.spark_classpath,
         SPARK_JAVA_OPTIONS_VARIABLE: assignment.spark_java_options,
     }
+
+
+def is_spare() -> bool:
+    """Runs in the suspect."""
+    return DOOR_VARIABLE in os.environ
+
+
+def wait_at_the_door(gives_up: Callable[[], bool]) -> None:
+    """Runs in the suspect: until it is told its part of the contract; at once if it was."""
+    if not is_spare():
+        return
+    door = Path(os.environ.pop(DOOR_VARIABLE))
+    while not door.exists() and not gives_up():
+        pause(DOOR_POLL_S)
+    if door.exists():
+        os.environ.update(json.loads(door.read_text()))
 
 
 def for_process(assignment: Assignment, instance: int) -> dict[str, str]:

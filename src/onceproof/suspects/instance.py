@@ -9,6 +9,7 @@ from onceproof.errors import FaultError
 from onceproof.history.event import EventLog
 from onceproof.process import Child, spawn
 from onceproof.suspects.environment import Assignment, for_process
+from onceproof.suspects.spare import Spare, Spares
 from onceproof.suspects.suspect import Suspect
 
 STOP_S_MAX = 40.0
@@ -27,6 +28,7 @@ class Instance:
         events: EventLog,
         *,
         on_start: Callable[[int, int, int], None] = lambda _number, _pid, _start: None,
+        spares: Spares | None = None,
     ) -> None:
         """`on_start` is told the number, the pid, and which start it is."""
         self.number = number
@@ -40,6 +42,7 @@ class Instance:
         self._log = logs / f"instance-{number}.log"
         self._events = events
         self._on_start = on_start
+        self._spares = spares
         self._child: Child | None = None
         self._zombie: Child | None = None  # a process that was succeeded while it ran
         self._asked_to_end = False
@@ -65,24 +68,41 @@ class Instance:
         self._asked_to_end = False
         self.says_started = False
         self.starts += 1
-        self._child = spawn(
+        spare = self._spares and self._spares.take(self._suspect.argv, self._assignment)
+        self._child = self._from_spare(spare) if spare else self._anew()
+        self._on_start(self.number, self._child.pid, self.starts)
+        self._events.write("started", self.name, pid=self._child.pid, start=self.starts)
+        if spare:
+            spare.open_door(self._assignment, self.number)  # known on the wire by now
+
+    def _anew(self) -> Child:
+        if self.is_haunted():
+            # Two processes at once in one file could not be told apart.
+            self._begin_log_of_its_own()
+        return spawn(
             self.name,
             self._suspect.argv,
             log=self._log,
             environment=for_process(self._assignment, self.number),
         )
-        self._on_start(self.number, self._child.pid, self.starts)
-        self._events.write("started", self.name, pid=self._child.pid, start=self.starts)
+
+    def _from_spare(self, spare: Spare) -> Child:
+        """It brings its own log along, so each start has one."""
+        self._begin_log_of_its_own()
+        return spare.become(self.name, self._log)
+
+    def _begin_log_of_its_own(self) -> None:
+        if self.starts == 1:
+            return
+        self.listen()
+        self._log = self._logs / f"instance-{self.number}-start-{self.starts}.log"
+        self._read_to = 0
 
     def start_successor(self) -> None:
         """Another process takes over, with the same state, while the old one still runs."""
         if self.is_haunted():
             raise FaultError(f"{self.name} has been succeeded once, and the old one still runs")
         self._zombie = self._running()
-        self.listen()
-        # A log of its own: two processes at once in one file could not be told apart.
-        self._log = self._logs / f"instance-{self.number}-start-{self.starts + 1}.log"
-        self._read_to = 0
         self._spawn()
 
     def is_haunted(self) -> bool:

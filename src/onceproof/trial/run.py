@@ -8,6 +8,7 @@ from onceproof.history.run_directory import RunDirectory, ensure_runs_dir
 from onceproof.history.verdict import TrialResult
 from onceproof.machine import check_machine
 from onceproof.report.write import write_reports
+from onceproof.suspects.spare import Spares
 from onceproof.trial.about import versions, write_run_json
 from onceproof.trial.conduct import Course, Standing, conduct, judge_standing
 from onceproof.trial.decide import Evidence, decide
@@ -31,14 +32,16 @@ class Trial:
         listener: Callable[[Event], None] | None = None,
         spark: JudgeSpark | None = None,
         ground: Ground | None = None,
+        *,
+        spares: Spares | None = None,
     ) -> None:
-        """`spark`, `ground`: a session to judge with, and brokers to run on; not ended here."""
+        """`spark`, `ground`, `spares`: what to judge with, to run on, to start from; they stay."""
         ensure_runs_dir(plan.runs_dir)
         check_machine(plan.runs_dir)
         self.directory = RunDirectory.create(plan.runs_dir, plan.scenario.name, plan.seed)
         self._plan = plan
         self._events = EventLog(self.directory.events, listener)
-        self._stage = Stage(plan, self.directory, self._events, spark, ground)
+        self._stage = Stage(plan, self.directory, self._events, spark, ground, spares=spares)
         self._course = Course()
         self._standing: Standing | None = None  # None: it did not come so far
         write_run_json(self.directory, plan, self._events.began_at)

@@ -24,6 +24,7 @@ from onceproof.history.run_directory import RunDirectory
 from onceproof.jars.spark_jvm import spark_jvm
 from onceproof.suspects.environment import Assignment
 from onceproof.suspects.instance import Instance
+from onceproof.suspects.spare import Spares
 from onceproof.trial.ground import Cluster, Ground
 from onceproof.trial.plan import Plan
 from onceproof.trial.spark import JudgeSpark
@@ -43,8 +44,10 @@ class Stage:
         events: EventLog,
         spark: JudgeSpark | None = None,
         ground: Ground | None = None,
+        *,
+        spares: Spares | None = None,
     ) -> None:
-        """`spark`, `ground`: what somebody else started, and will end."""
+        """`spark`, `ground`, `spares`: what somebody else started, and will end."""
         self.plan = plan
         self.directory = directory
         self.events = events
@@ -55,6 +58,7 @@ class Stage:
         self._client: BrokerClient | None = None
         self._spark = spark
         self._owns_spark = spark is None
+        self._spares = spares
         self._suspect_jvm = spark_jvm("suspect") if plan.suspect.spark else None
         # The run directory's own name: unique on a cluster that others use too.
         self.app_id = f"onceproof-{directory.path.parent.name}-{directory.path.name}"
@@ -151,6 +155,7 @@ class Stage:
                 self.directory.logs,
                 self.events,
                 on_start=self._know_instance,
+                spares=self._spares,
             )
             for number in range(self.plan.scenario.instances)
         ]

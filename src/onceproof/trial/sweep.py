@@ -22,6 +22,7 @@ from onceproof.history.event import Event
 from onceproof.history.grid import Cell, Grid, Outcome
 from onceproof.history.run_directory import ensure_runs_dir
 from onceproof.history.verdict import TrialResult, Verdict
+from onceproof.suspects.spare import Spares
 from onceproof.trial.about import versions
 from onceproof.trial.ground import Ground
 from onceproof.trial.plan import Plan
@@ -63,6 +64,7 @@ class Sweep:
         self._listener = listener
         self._points = crash_points(request.only)
         self._ground: Ground | None = None
+        self._spares: Spares | None = None
         self.grid = self._begin()
 
     @property
@@ -91,6 +93,7 @@ class Sweep:
         self._save()
         with self._judge_spark() as spark:
             try:
+                self._keep_spares()
                 sightings = self._survey(spark)
                 reached = [point for point in todo if is_reached(point.frame, sightings)]
                 for point in todo:
@@ -98,6 +101,8 @@ class Sweep:
                         self._add(_not_reached(point))
                 self._try_all(reached, spark)
             finally:
+                if self._spares is not None:
+                    self._spares.close()
                 self._leave_ground()
         return self.grid
 
@@ -152,7 +157,7 @@ class Sweep:
         """None and the reason where it could not even begin."""
         plan = plan_cell(self._request, point, self._directory)
         try:
-            trial = Trial(plan, self._listener, spark, self._stand(plan))
+            trial = Trial(plan, self._listener, spark, self._stand(plan), spares=self._spares)
             trial.hold()
         except OnceproofError as problem:
             return None, str(problem)
@@ -163,6 +168,11 @@ class Sweep:
     ) -> Cell:
         run = trial.directory.path.relative_to(self._directory)
         return _cell(point, result.result(), run, tries)
+
+    def _keep_spares(self) -> None:
+        """For a suspect whose start is most of a cell's time."""
+        if plan_survey(self._request, self._directory).suspect.spark:
+            self._spares = Spares(self._directory / "state" / "spares")
 
     def _needs_ground(self) -> bool:
         """Whether there are no brokers, or a cell has left them broken."""

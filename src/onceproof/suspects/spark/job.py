@@ -18,7 +18,10 @@ from onceproof.suspects.environment import (
     SETTINGS_VARIABLE,
     SPARK_CLASSPATH_VARIABLE,
     SPARK_JAVA_OPTIONS_VARIABLE,
+    is_spare,
+    wait_at_the_door,
 )
+from onceproof.suspects.spark.warmth import warm_up
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,6 +38,11 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     settings = json.loads(os.environ[SETTINGS_VARIABLE])
     session = _session(settings)
+    if is_spare():
+        warm_up(session, Path(os.environ["ONCEPROOF_STATE_DIR"]))
+    wait_at_the_door(stop.is_set)
+    if stop.is_set():
+        return 0
     query = _start(session, sys.argv[1], settings)
     _say("started", query=query.id)
     while query.isActive and not stop.wait(POLL_S):
