@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from onceproof.errors import FaultError, unknown_name
 from onceproof.faults.disconnect import Disconnect
 from onceproof.faults.fault import Fault
+from onceproof.faults.jvm.byteman import Agents
 from onceproof.faults.kill import Kill
+from onceproof.faults.method import METHOD_ACTIONS, MethodFault
 from onceproof.faults.network import NetworkFault
 from onceproof.faults.pause import Pause
+from onceproof.faults.refused_commit import RefusedCommit
 from onceproof.faults.restart import Restart
 from onceproof.faults.stop import Stop
 from onceproof.faults.stray_end import StrayEnd
@@ -23,6 +27,10 @@ PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
     "stop": Stop,
     "restart": Restart,
 }
+FRAME_ACTIONS: dict[str, Callable[[Victim, Wire], Fault]] = {
+    "stray_end": StrayEnd,
+    "refused_commit": RefusedCommit,
+}
 ACTIONS: dict[str, str] = {
     "kill": "SIGKILL; healed by starting it again",
     "pause": "SIGSTOP; healed by SIGCONT",
@@ -35,7 +43,10 @@ ACTIONS: dict[str, str] = {
     "isolate": "nothing passes between it and the controllers (brokers only)",
     "usurp": "cut off, succeeded by another process, and back again (instances only)",
     "stray_end": "its delayed EndTxn comes into its next transaction; SIGKILL (instances only)",
+    "refused_commit": "its commit is refused; when the next is done: SIGKILL (instances only)",
     "disconnect": "the connection of the frame aimed at is cut, and the frame is lost",
+    "delay_method": "a method of its JVM begins delay_s later (method, times)",
+    "fail_method": "a method of its JVM throws an exception (method, exception, times)",
 }
 
 TARGETS: dict[str, str] = {
@@ -55,21 +66,25 @@ class Means:
     """What a fault is carried out with, besides signals."""
 
     wire: Wire | None = None  # None on a cluster that is not ours
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    agents: Agents | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 def make_fault(action: str, victim: Victim, means: Means) -> Fault:
     check_action(action)
     if action in PROCESS_ACTIONS:
         return PROCESS_ACTIONS[action](victim)
+    if action in METHOD_ACTIONS:
+        assert means.agents is not None
+        return MethodFault(victim, means.agents, action, means.parameters)
     if means.wire is None:
         raise FaultError(
             f"{action} needs the proxy, and this cluster's addresses do not lead there"
         )
     if action == "disconnect":
         return Disconnect(victim)
-    if action == "stray_end":
-        return StrayEnd(victim, means.wire)
+    if action in FRAME_ACTIONS:
+        return FRAME_ACTIONS[action](victim, means.wire)
     if action == "usurp":
         assert isinstance(victim, Instance)
         return Usurp(victim, means.wire)
@@ -82,4 +97,4 @@ def check_action(action: str) -> None:
 
 
 def needs_wire(action: str) -> bool:
-    return action not in PROCESS_ACTIONS
+    return action not in PROCESS_ACTIONS and action not in METHOD_ACTIONS

@@ -6,11 +6,13 @@
 `at`      "30%" (that share of this iteration's input is processed), "5 s" (since its feed began),
 or
           "recovery": the victim of the fault before is back and has not caught up yet
-          Actions on the network have parameters besides: see network.py
+          Actions on the network have parameters besides: see network.py; those on methods, too:
+          method.py
 `aim`     "mid_output": wait, from then on, for a moment in which output is being written; or one
           frame of the protocol: see wire_aim.py. With `restart_first` its victim is restarted
           cleanly while the frame is waited for already: one that is sent at a start only
-Steps of a schedule are carried out one after the other, so none ever hides another's effect.
+Steps of a schedule are carried out one after the other, so none ever hides another's effect; but
+one with `through_next` is healed only after the step that follows it.
 """
 
 import re
@@ -21,13 +23,20 @@ from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.catalog import TARGETS, check_action, needs_wire
+from onceproof.faults.method import METHOD_ACTIONS, METHOD_PARAMETERS, check_method_parameters
 from onceproof.faults.network import ALL_PARAMETERS, ISOLATE, check_parameters
 from onceproof.faults.wire_aim import WireAim, parse_wire_aim
 
+PARAMETERS = ALL_PARAMETERS | METHOD_PARAMETERS
 FIELDS = {"action", "target", "at", "aim", "release", "restart_first", "heal_after_s"}
-FIELDS |= ALL_PARAMETERS
+FIELDS |= {"through_next", *PARAMETERS}
 DISCONNECT = "disconnect"
-VICTIMS_OF = {ISOLATE: "broker", "usurp": "instance", "stray_end": "instance"}
+VICTIMS_OF = {
+    ISOLATE: "broker",
+    "usurp": "instance",
+    "stray_end": "instance",
+    "refused_commit": "instance",
+}
 _AT = re.compile(
     r"^(?:(?P<percent>\d{1,3})\s*%|(?P<seconds>\d+(?:\.\d+)?)\s*s|(?P<word>recovery))$"
 )
@@ -61,7 +70,8 @@ class Step:
     aim: Aim | WireAim = Aim.AT_ONCE
     restart_first: bool = False  # the frame aimed at is one of a start
     heal_after_s: float = 0.0
-    parameters: Mapping[str, float] = field(default_factory=dict)  # of an action on the network
+    through_next: bool = False  # healed only when the step after it is over
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # of an action that takes some
 
     @property
     def hits_brokers(self) -> bool:
@@ -70,6 +80,10 @@ class Step:
     @property
     def needs_wire(self) -> bool:
         return isinstance(self.aim, WireAim) or any(map(needs_wire, self.actions))
+
+    @property
+    def needs_agent(self) -> bool:
+        return any(action in METHOD_ACTIONS for action in self.actions)
 
     @property
     def needs_wire_among_controllers(self) -> bool:
@@ -92,10 +106,11 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
         if name not in entry:
             raise UsageError(f"a fault needs {name!r}; got {dict(entry)}")
     actions = _texts(entry["action"])
-    parameters = {name: entry[name] for name in sorted(ALL_PARAMETERS & set(entry))}
+    parameters = {name: entry[name] for name in sorted(PARAMETERS & set(entry))}
     for action in actions:
         check_action(action)
-        check_parameters(action, parameters)
+        check = check_method_parameters if action in METHOD_ACTIONS else check_parameters
+        check(action, parameters)
     aim = _parse_aim(entry)
     target = _parse_target(entry["target"])
     _check_together(actions, target, aim)
@@ -107,6 +122,7 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
             aim=aim,
             restart_first=_parse_restart_first(entry, aim),
             heal_after_s=_seconds(entry.get("heal_after_s", 0.0)),
+            through_next=_parse_through_next(entry, aim),
             parameters=parameters,
         )
         for at in _texts(entry["at"])
@@ -122,6 +138,15 @@ def _check_together(actions: tuple[str, ...], target: str, aim: Aim | WireAim) -
             raise UsageError(f"action {action!r} is for {kind}s; got target {target!r}")
     if DISCONNECT in actions and not isinstance(aim, WireAim):
         raise UsageError('a fault with action "disconnect" needs an aim like "EndTxn request"')
+
+
+def _parse_through_next(entry: Mapping[str, Any], aim: Aim | WireAim) -> bool:
+    given = entry.get("through_next", False)
+    if not isinstance(given, bool):
+        raise UsageError(f"a fault's `through_next` is true or false; got {given!r}")
+    if given and aim is not Aim.AT_ONCE:
+        raise UsageError("a fault's `through_next` is for faults without an aim")
+    return given
 
 
 def _parse_restart_first(entry: Mapping[str, Any], aim: Aim | WireAim) -> bool:

@@ -46,7 +46,7 @@ def test_a_list_of_actions_is_one_step_in_which_the_seed_chooses() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"action": "tickle"}, "unknown action 'tickle'; known: cut, disconnect, isolate, kill, "),
+        ({"action": "tickle"}, "unknown action 'tickle'; known: cut, delay_method, disconnect, "),
         ({"target": "broker"}, "unknown target 'broker'; known: broker:N"),
         ({"at": "soon"}, 'a fault\'s `at` must be "30%", "5 s" or "recovery"; got \'soon\''),
         ({"aim": "left"}, "unknown aim 'left'; known: EndTxn request, at_once, mid_output"),
