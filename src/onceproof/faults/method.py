@@ -6,8 +6,9 @@ fail_method   it throws `exception` instead of beginning
     { action = "delay_method", target = "broker:group_coordinator", at = "10%",
       method = "kafka.coordinator.group.GroupMetadataManager.handleTxnCompletion", delay_s = 1 }
 
-`method` may be a list: names differ between versions, and those that are there are hit. A rule that
-never fired did not apply: that is known when it is healed.
+`method` may be a list: names differ between versions, and those that are there are hit. `condition`
+says on which calls, in Byteman's words ("!$3": the third argument is false); one for each method. A
+rule that never fired did not apply: that is known when it is healed.
 """
 
 import itertools
@@ -30,7 +31,9 @@ from onceproof.faults.victim import Victim
 DELAY, FAIL = "delay_method", "fail_method"
 METHOD_ACTIONS = (DELAY, FAIL)
 _NEEDS = {DELAY: "delay_s", FAIL: "exception"}
-METHOD_PARAMETERS = {"method", "times", *_NEEDS.values()}
+_TAKES = ("method", "times", "condition")
+METHOD_PARAMETERS = {*_TAKES, *_NEEDS.values()}
+ALWAYS = "TRUE"
 _numbers = itertools.count(1)
 
 
@@ -81,7 +84,9 @@ class MethodFault:
 def make_rules(action: str, parameters: Mapping[str, Any], *, first: int) -> list[Rule]:
     """One for each method."""
     rules = []
-    for number, method in enumerate(_methods(parameters["method"])):
+    methods = _texts(parameters["method"])
+    conditions = _texts(parameters.get("condition", [ALWAYS] * len(methods)))
+    for number, (method, condition) in enumerate(zip(methods, conditions, strict=True)):
         class_name, name = split_method(method)
         rules.append(
             Rule(
@@ -91,6 +96,7 @@ def make_rules(action: str, parameters: Mapping[str, Any], *, first: int) -> lis
                 delay_ms=round(parameters["delay_s"] * 1000) if action == DELAY else None,
                 exception=parameters["exception"] if action == FAIL else None,
                 times=parameters.get("times"),
+                condition=condition,
             )
         )
     return rules
@@ -98,16 +104,21 @@ def make_rules(action: str, parameters: Mapping[str, Any], *, first: int) -> lis
 
 def check_method_parameters(action: str, given: Mapping[str, Any]) -> None:
     needs = _NEEDS[action]
-    for name in sorted(set(given) - {"method", "times", needs}):
-        raise unknown_name(f"parameter of {action}", name, ("method", "times", needs))
+    for name in sorted(set(given) - {*_TAKES, needs}):
+        raise unknown_name(f"parameter of {action}", name, (*_TAKES, needs))
     for name in ("method", needs):
         if name not in given:
             raise UsageError(f"a fault with action {action!r} needs {name}")
-    methods = _methods(given["method"])
+    methods = _texts(given["method"])
     if not methods:
         raise UsageError("a fault's `method` must name at least one; got none")
     for method in methods:
         split_method(str(method))
+    conditions = _texts(given.get("condition", [ALWAYS] * len(methods)))
+    if len(conditions) != len(methods) or not all(map(_is_line, conditions)):
+        raise UsageError(
+            f"a fault's `condition` must be a line of text for each method; got {conditions}"
+        )
     if action == FAIL:
         check_exception(given["exception"])
     elif not _is_number(given["delay_s"]):
@@ -121,7 +132,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
-def _methods(value: object) -> Sequence[str]:
+def _is_line(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip()) and text.isprintable()
+
+
+def _texts(value: object) -> Sequence[str]:
     return list(value) if isinstance(value, list | tuple) else [str(value)]
 
 

@@ -8,7 +8,8 @@ or
           "recovery": the victim of the fault before is back and has not caught up yet
           Actions on the network have parameters besides: see network.py; those on methods, too:
           method.py
-`aim`     "mid_output": wait, from then on, for a moment in which output is being written; or one
+`aim`     "mid_output": wait, from then on, for a moment in which output is being written;
+          "late_end": in which the group does not know the end of the last transaction; or one
           frame of the protocol: see wire_aim.py. With `restart_first` its victim is restarted
           cleanly while the frame is waited for already: one that is sent at a start only
 Steps of a schedule are carried out one after the other, so none ever hides another's effect; but
@@ -23,11 +24,13 @@ from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.catalog import TARGETS, check_action, needs_wire
+from onceproof.faults.fill_offsets import FILL, PARAMETER, check_fill
 from onceproof.faults.method import METHOD_ACTIONS, METHOD_PARAMETERS, check_method_parameters
 from onceproof.faults.network import ALL_PARAMETERS, ISOLATE, check_parameters
 from onceproof.faults.wire_aim import WireAim, parse_wire_aim
 
-PARAMETERS = ALL_PARAMETERS | METHOD_PARAMETERS
+PARAMETERS = ALL_PARAMETERS | METHOD_PARAMETERS | {PARAMETER}
+CHECKS = {FILL: check_fill, **dict.fromkeys(METHOD_ACTIONS, check_method_parameters)}
 FIELDS = {"action", "target", "at", "aim", "release", "restart_first", "heal_after_s"}
 FIELDS |= {"through_next", *PARAMETERS}
 DISCONNECT = "disconnect"
@@ -36,6 +39,7 @@ VICTIMS_OF = {
     "usurp": "instance",
     "stray_end": "instance",
     "refused_commit": "instance",
+    FILL: "broker",
 }
 _AT = re.compile(
     r"^(?:(?P<percent>\d{1,3})\s*%|(?P<seconds>\d+(?:\.\d+)?)\s*s|(?P<word>recovery))$"
@@ -46,6 +50,7 @@ _NUMBERED = re.compile(r"^(instance:\d+|broker:[1-3])$")
 class Aim(StrEnum):
     AT_ONCE = "at_once"
     MID_OUTPUT = "mid_output"
+    LATE_END = "late_end"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +84,8 @@ class Step:
 
     @property
     def needs_wire(self) -> bool:
-        return isinstance(self.aim, WireAim) or any(map(needs_wire, self.actions))
+        aims_at_frames = isinstance(self.aim, WireAim) or self.aim is Aim.LATE_END
+        return aims_at_frames or any(map(needs_wire, self.actions))
 
     @property
     def needs_agent(self) -> bool:
@@ -109,8 +115,7 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
     parameters = {name: entry[name] for name in sorted(PARAMETERS & set(entry))}
     for action in actions:
         check_action(action)
-        check = check_method_parameters if action in METHOD_ACTIONS else check_parameters
-        check(action, parameters)
+        CHECKS.get(action, check_parameters)(action, parameters)
     aim = _parse_aim(entry)
     target = _parse_target(entry["target"])
     _check_together(actions, target, aim)
@@ -130,8 +135,8 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
 
 
 def _check_together(actions: tuple[str, ...], target: str, aim: Aim | WireAim) -> None:
-    if aim is Aim.MID_OUTPUT and not target.startswith("instance:"):
-        raise UsageError(f"aim '{aim}' is for instances: they write output; got target {target!r}")
+    if aim in (Aim.MID_OUTPUT, Aim.LATE_END) and not target.startswith("instance:"):
+        raise UsageError(f"aim '{aim}' is for instances: they write; got target {target!r}")
     for action in actions:
         kind = VICTIMS_OF.get(action)
         if kind is not None and not target.startswith(f"{kind}:"):

@@ -130,7 +130,12 @@ class Stage:
 
     def means(self, step: Step) -> Means:
         ground = self.ground
-        return Means(wire=ground.wire, agents=ground.agents, parameters=step.parameters)
+        return Means(
+            wire=ground.wire,
+            agents=ground.agents,
+            client=self.client,
+            parameters=step.parameters,
+        )
 
     def _ensure_spark(self) -> JudgeSpark:
         if self._spark is not None:

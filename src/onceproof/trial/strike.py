@@ -17,6 +17,7 @@ from onceproof.suspects.instance import Instance
 from onceproof.trial.aim import Aim
 from onceproof.trial.drain import feed_s_max
 from onceproof.trial.feed import Feed
+from onceproof.trial.late_end import LateEnd
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
 from onceproof.trial.wire_hold import WireHold
@@ -230,6 +231,9 @@ class Striker:
             return None, ""
         if isinstance(step.aim, WireAim):
             return self._hold_frame(step, step.aim, victim, action)
+        if step.aim is AimKind.LATE_END:
+            late = LateEnd(self._stage, self._watch, victim)
+            return late.hold(Deadline(AIM_S_MAX), self._is_over)
         assert isinstance(victim, Instance)
         aim = Aim(self._stage, self._watch)
         return None, aim.hold(victim, Deadline(AIM_S_MAX), self._is_over)

@@ -1,11 +1,14 @@
 """Faults on methods: the rules they become, what they take, and what shows that one fired."""
 
+import os
 import re
 from typing import Any
 
 import pytest
 
-from onceproof.errors import UsageError
+from onceproof.errors import FaultError, UsageError
+from onceproof.faults.jvm.attach import find_jvm
+from onceproof.faults.jvm.byteman import Agents
 from onceproof.faults.jvm.rule import Firing, Rule, failed, firings, transformed
 from onceproof.faults.method import in_words, make_rules, told_firings, why_nothing
 from onceproof.faults.schedule import Step, parse_schedule
@@ -74,7 +77,7 @@ def test_an_exception_is_thrown_as_often_as_it_is_asked_for() -> None:
     given = {"method": METHOD, "exception": "java.lang.IllegalStateException", "times": 2}
     (rule,) = make_rules("fail_method", given, first=7)
     text = rule.to_text()
-    assert 'IF incrementCounter("onceproof-7-0") <= 2\n' in text
+    assert 'IF (TRUE) AND incrementCounter("onceproof-7-0") <= 2\n' in text
     assert 'throw new java.lang.IllegalStateException("onceproof-7-0: thrown by onceproof")' in text
     assert in_words([rule]) == (
         f"{METHOD} throws java.lang.IllegalStateException (the first 2 times)"
@@ -85,6 +88,12 @@ def test_a_method_may_have_another_name_in_another_version() -> None:
     first, second = rules("a.Old.name", "a.New.name")
     assert (first.name, second.name) == ("onceproof-1-0", "onceproof-1-1")
     assert in_words([first, second]) == "a.Old.name or a.New.name begins 1500 ms late"
+
+
+def test_a_condition_says_which_calls_are_meant() -> None:
+    first, second = rules("a.Old.name", "a.New.name", condition=["!$3", "$1 > 2"])
+    assert "\nIF !$3\n" in first.to_text()
+    assert "\nIF $1 > 2\n" in second.to_text()
 
 
 def test_a_step_on_a_method_needs_no_proxy_but_an_agent() -> None:
@@ -106,6 +115,8 @@ def test_a_step_on_a_method_needs_no_proxy_but_an_agent() -> None:
         ({"method": METHOD, "delay_s": 0}, "`delay_s` must be a number above 0; got 0"),
         ({"method": METHOD, "delay_s": 1, "times": 1.5}, "`times` must be a whole number from 1"),
         ({"method": METHOD, "delay_s": 1, "loss_percent": 5}, "unknown parameter of delay_method"),
+        ({"method": METHOD, "delay_s": 1, "condition": []}, "`condition` must be a line of text"),
+        ({"method": METHOD, "delay_s": 1, "condition": "a\nb"}, "`condition` must be a line"),
         ({"action": "fail_method", "method": METHOD}, "needs exception"),
         (
             {"action": "fail_method", "method": METHOD, "exception": "Boom"},
@@ -179,3 +190,9 @@ def test_a_method_that_does_not_exist_is_told() -> None:
     assert why_nothing("broker 1", rules("Gone.away", "No.where"), "OK\n") == (
         "broker 1 has loaded no class with a method Gone.away nor No.where: nothing was hit"
     )
+
+
+def test_a_process_without_a_jvm_is_left_alone() -> None:
+    assert find_jvm([os.getpid(), 2**22 - 1]) is None
+    with pytest.raises(FaultError, match="instance 0 is no Java process"):
+        Agents(lambda _count: []).of("instance 0", [os.getpid()])

@@ -4,7 +4,7 @@
     CLASS kafka.coordinator.group.GroupMetadataManager
     METHOD handleTxnCompletion
     AT ENTRY
-    IF incrementCounter("onceproof-1") <= 3
+    IF (TRUE) AND incrementCounter("onceproof-1") <= 3
     DO traceln("onceproof-1 fired …"); delay(1000)
     ENDRULE
 
@@ -32,15 +32,16 @@ class Rule:
     delay_ms: int | None = None
     exception: str | None = None
     times: int | None = None  # None: each time the method is called
+    condition: str = "TRUE"  # of Byteman's; $1 is the method's first argument
 
     @property
     def place(self) -> str:
         return f"{self.class_name}.{self.method}"
 
     def to_text(self) -> str:
-        condition = "TRUE"
+        condition = self.condition
         if self.times is not None:
-            condition = f'incrementCounter("{self.name}") <= {self.times}'
+            condition = f'({condition}) AND incrementCounter("{self.name}") <= {self.times}'
         lines = [
             f"RULE {self.name}",
             f"CLASS {self.class_name}",
