@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class Ended:
     """A scenario that was run; `expected` is None where nothing is known of its version."""
 
+    title: str  # with its version, where it goes along some
     scenario: "Scenario"
     expected: "Verdict | None"
     result: "TrialResult"
@@ -48,29 +49,33 @@ class Ended:
 def suite(
     names: list[str] = typer.Argument(None, help="Scenarios; none: all of them."),
     seed: int = typer.Option(1, help="For all of them."),
+    quick: bool = typer.Option(False, help="Of many versions, one that is bad and one good."),
     kafka: str | None = typer.Option(None, help="Version of the brokers, for all of them."),
     runs_dir: Path = typer.Option(Path("runs"), help="Where run directories are made."),
     junit: Path | None = typer.Option(None, help="Also write the outcome as JUnit XML."),
     as_json: bool = typer.Option(False, "--json", help="Print the outcome as JSON."),
 ) -> int:
-    """Run scenarios and compare each with the verdict it expects."""
+    """Run scenarios, on all versions they know, and compare each with the verdict it expects."""
     from onceproof.cli.display import display
-    from onceproof.trial.axis import expected_of
-    from onceproof.trial.plan import Request, make_plan
+    from onceproof.trial.axis import expected_of, suite_plans, title
+    from onceproof.trial.plan import Request
     from onceproof.trial.run import run_trial
     from onceproof.trial.scenario import scenario_names
 
-    plans = [
-        make_plan(Request(scenario=name, seed=seed, kafka=kafka, runs_dir=runs_dir))
-        for name in names or scenario_names()
-    ]
+    request = Request(seed=seed, kafka=kafka, runs_dir=runs_dir)
+    plans = suite_plans(names or scenario_names(), request, quick=quick)
     outcomes = []
     for plan in plans:
         with display(plan) as listener:
             result, directory = run_trial(plan, listener)
-        ended = Ended(scenario=plan.scenario, expected=expected_of(plan), result=result)
+        ended = Ended(
+            title=title(plan),
+            scenario=plan.scenario,
+            expected=expected_of(plan),
+            result=result,
+        )
         outcomes.append(ended)
-        say_error(f"{plan.scenario.name}: {ended.told()}  {directory.report_html}")
+        say_error(f"{ended.title}: {ended.told()}  {directory.report_html}")
     if junit is not None:
         junit.write_text(_junit(outcomes))
     _summary(outcomes, as_json=as_json)
@@ -84,7 +89,7 @@ def _junit(outcomes: list[Ended]) -> str:
 
     return render_junit(
         SuiteCase(
-            scenario=ended.scenario.name,
+            scenario=ended.title,
             expected=ended.expected or ended.result.verdict,
             result=ended.result,
         )
@@ -103,4 +108,4 @@ def _summary(outcomes: list[Ended], *, as_json: bool) -> None:
         )
         return
     for ended in outcomes:
-        say(f"{ended.scenario.name:30} {ended.told()}")
+        say(f"{ended.title:45} {ended.told()}")

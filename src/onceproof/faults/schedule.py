@@ -27,7 +27,7 @@ from onceproof.faults.catalog import TARGETS, check_action, needs_wire
 from onceproof.faults.fill_offsets import FILL, PARAMETER, check_fill
 from onceproof.faults.method import METHOD_ACTIONS, METHOD_PARAMETERS, check_method_parameters
 from onceproof.faults.network import ALL_PARAMETERS, ISOLATE, check_parameters
-from onceproof.faults.wire_aim import WireAim, parse_wire_aim
+from onceproof.faults.wire_aim import Release, WireAim, parse_wire_aim
 
 PARAMETERS = ALL_PARAMETERS | METHOD_PARAMETERS | {PARAMETER}
 CHECKS = {FILL: check_fill, **dict.fromkeys(METHOD_ACTIONS, check_method_parameters)}
@@ -149,8 +149,8 @@ def _parse_through_next(entry: Mapping[str, Any], aim: Aim | WireAim) -> bool:
     given = entry.get("through_next", False)
     if not isinstance(given, bool):
         raise UsageError(f"a fault's `through_next` is true or false; got {given!r}")
-    if given and aim is not Aim.AT_ONCE:
-        raise UsageError("a fault's `through_next` is for faults without an aim")
+    if given and isinstance(aim, WireAim) and aim.release is Release.LATE:
+        raise UsageError('a fault\'s `through_next` does not go with `release = "late"`')
     return given
 
 

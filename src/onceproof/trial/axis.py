@@ -5,6 +5,7 @@ axis = "kafka"     the brokers
        "streams"   Kafka Streams
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -105,6 +106,39 @@ def _request(request: MatrixRequest, scenario: Scenario, version: str, directory
     )
 
 
+def suite_plans(names: Iterable[str], request: Request, *, quick: bool) -> list[Plan]:
+    """Each scenario as it stands, then on the other versions it knows.
+
+    `quick`: on one more, that should end otherwise. Where `request` says which brokers, on no more.
+    """
+    plans = []
+    for name in names:
+        own = make_plan(replace(request, scenario=name))
+        plans.append(own)
+        if own.scenario.axis is not None and request.kafka is None:
+            others = _other_versions(own, replace(request, scenario=name))
+            plans += [at.plan for at in (_opposite(others, own) if quick else others)]
+    return plans
+
+
+def _other_versions(own: Plan, request: Request) -> list[VersionPlan]:
+    asked = MatrixRequest(scenario=request.scenario, seed=request.seed)
+    axis = _plan_axis(asked, load_scenario(request.scenario), request.runs_dir)
+    here = [replace(at, plan=replace(at.plan, runs_dir=request.runs_dir)) for at in axis.versions]
+    return [at for at in here if _is_other(at.plan, own)]
+
+
+def _is_other(plan: Plan, own: Plan) -> bool:
+    def ground(each: Plan) -> tuple[object, ...]:
+        return each.suspect.name, each.scenario.kafka, dict(each.settings)
+
+    return ground(plan) != ground(own)
+
+
+def _opposite(others: Sequence[VersionPlan], own: Plan) -> list[VersionPlan]:
+    return [at for at in others if at.expected not in (None, expected_of(own))][:1]
+
+
 def expected_on(scenario: Scenario, version: str) -> Verdict | None:
     """What the scenario says; of a version between two that agree, what both say; else None."""
     known = {by_version(each): verdict for each, verdict in scenario.versions.items()}
@@ -124,6 +158,13 @@ def expected_of(plan: Plan) -> Verdict | None:
     scenario = plan.scenario
     version = _version_of(plan)
     return Verdict(scenario.expect) if version is None else expected_on(scenario, version)
+
+
+def title(plan: Plan) -> str:
+    """The scenario, and where it stands on its axis."""
+    version = _version_of(plan)
+    name = plan.scenario.name
+    return name if version is None else f"{name} ({plan.scenario.axis} {version})"
 
 
 def _version_of(plan: Plan) -> str | None:

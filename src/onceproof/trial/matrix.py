@@ -68,8 +68,8 @@ class MatrixRun:
         self, place: int, axis: AxisPlan, at: VersionPlan, number: int, spark: JudgeSpark
     ) -> None:
         self._tell(Told(matrix=self.matrices[place], version=at.version, number=number))
-        ground = None if axis.axis == BROKERS else self._stand(at.plan)
         try:
+            ground = None if axis.axis == BROKERS else self._stand(at.plan)
             trial = self._told(*run_trial(at.plan, None, spark, ground))
         except OnceproofError as problem:
             trial = MatrixTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=at.plan.repeat)

@@ -131,19 +131,12 @@ def test_what_makes_no_rule_is_named(change: dict[str, Any], message: str) -> No
         parsed(**change)
 
 
-def test_only_a_fault_without_an_aim_can_last_through_the_next() -> None:
-    with pytest.raises(UsageError, match="`through_next` is for faults without an aim"):
-        parse_schedule(
-            [
-                {
-                    "action": "kill",
-                    "target": "instance:0",
-                    "at": "5 s",
-                    "aim": "mid_output",
-                    "through_next": True,
-                }
-            ]
-        )
+def test_a_fault_that_lasts_through_the_next_cannot_let_its_frame_go_late() -> None:
+    aimed = {"action": "kill", "target": "instance:0", "at": "5 s", "aim": "EndTxn request"}
+    (step,) = parse_schedule([{**aimed, "release": "drop", "through_next": True}])
+    assert step.through_next
+    with pytest.raises(UsageError, match='`through_next` does not go with `release = "late"`'):
+        parse_schedule([{**aimed, "release": "late", "through_next": True}])
 
 
 def test_the_log_of_the_victim_shows_what_fired() -> None:

@@ -10,7 +10,14 @@ from onceproof.errors import UsageError
 from onceproof.history.matrix import Matrix, MatrixRow, MatrixTrial, by_version, exit_code, save
 from onceproof.history.verdict import Verdict
 from onceproof.report.matrix import render_matrix_html, render_matrix_text
-from onceproof.trial.axis import MatrixRequest, expected_of, expected_on, plan_axes
+from onceproof.trial.axis import (
+    MatrixRequest,
+    expected_of,
+    expected_on,
+    plan_axes,
+    suite_plans,
+    title,
+)
 from onceproof.trial.plan import Request, make_plan
 from onceproof.trial.scenario import load_scenario, make_scenario, scenario_names
 
@@ -140,6 +147,32 @@ def test_a_run_is_expected_to_end_as_its_version_does() -> None:
     assert expected_of(make_plan(Request(scenario=DELAYED))) is B  # librdkafka: no clients to set
     java = Request(scenario=DELAYED, suspect="consumer_java", settings=("clients=4.3.1",))
     assert expected_of(make_plan(java)) is H
+
+
+def test_a_suite_takes_each_scenario_to_all_its_versions(tmp_path: Path) -> None:
+    request = Request(runs_dir=tmp_path)
+    names = ["tc01_normal", RACE, DELAYED]
+    assert [title(plan) for plan in suite_plans(names, request, quick=False)] == [
+        "tc01_normal",
+        f"{RACE} (kafka 3.8.0)",
+        f"{RACE} (kafka 3.9.0)",
+        f"{RACE} (kafka 3.9.1)",
+        f"{RACE} (kafka 4.3.1)",
+        DELAYED,
+        f"{DELAYED} (clients 3.8.0)",
+        f"{DELAYED} (clients 4.3.1)",
+    ]
+    quick = suite_plans(names, request, quick=True)
+    assert [(title(plan), expected_of(plan)) for plan in quick] == [
+        ("tc01_normal", H),
+        (f"{RACE} (kafka 3.8.0)", B),
+        (f"{RACE} (kafka 3.9.1)", H),
+        (DELAYED, B),
+        (f"{DELAYED} (clients 4.3.1)", H),
+    ]
+    assert {plan.runs_dir for plan in quick} == {tmp_path}
+    on_one = suite_plans(names[:2], Request(kafka="3.9.1"), quick=False)
+    assert [title(plan) for plan in on_one] == ["tc01_normal", f"{RACE} (kafka 3.9.1)"]
 
 
 @pytest.mark.parametrize("name", scenario_names())
