@@ -57,10 +57,11 @@ def suite(
 ) -> int:
     """Run scenarios, on all versions they know, and compare each with the verdict it expects."""
     from onceproof.cli.display import display
-    from onceproof.trial.axis import expected_of, suite_plans, title
+    from onceproof.trial.axis import expected_of, title
     from onceproof.trial.plan import Request
     from onceproof.trial.run import run_trial
     from onceproof.trial.scenario import scenario_names
+    from onceproof.trial.suite_plan import suite_plans
 
     request = Request(seed=seed, kafka=kafka, runs_dir=runs_dir)
     plans = suite_plans(names or scenario_names(), request, quick=quick)

@@ -5,7 +5,6 @@ axis = "kafka"     the brokers
        "streams"   Kafka Streams
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,18 +52,18 @@ def plan_axes(request: MatrixRequest, directory: Path) -> list[AxisPlan]:
     if not 1 <= request.repeats <= REPEATS_MAX:
         raise UsageError(f"--repeat takes a number from 1 to {REPEATS_MAX}; got {request.repeats}")
     if request.scenario != ALL:
-        return [_plan_axis(request, load_scenario(request.scenario), directory)]
+        return [plan_axis(request, load_scenario(request.scenario), directory)]
     if request.versions is not None:
         raise UsageError("--versions goes with one scenario: each has an axis of its own")
     scenarios = [load_scenario(name) for name in scenario_names()]
     return [
-        _plan_axis(replace(request, scenario=each.name), each, directory)
+        plan_axis(replace(request, scenario=each.name), each, directory)
         for each in scenarios
         if each.axis is not None
     ]
 
 
-def _plan_axis(request: MatrixRequest, scenario: Scenario, directory: Path) -> AxisPlan:
+def plan_axis(request: MatrixRequest, scenario: Scenario, directory: Path) -> AxisPlan:
     if scenario.axis is None:
         known = [name for name in scenario_names() if load_scenario(name).axis is not None]
         raise UsageError(
@@ -104,39 +103,6 @@ def _request(request: MatrixRequest, scenario: Scenario, version: str, directory
         settings=(*request.settings, *chosen),
         runs_dir=directory / "versions" / version,
     )
-
-
-def suite_plans(names: Iterable[str], request: Request, *, quick: bool) -> list[Plan]:
-    """Each scenario as it stands, then on the other versions it knows.
-
-    `quick`: on one more, that should end otherwise. Where `request` says which brokers, on no more.
-    """
-    plans = []
-    for name in names:
-        own = make_plan(replace(request, scenario=name))
-        plans.append(own)
-        if own.scenario.axis is not None and request.kafka is None:
-            others = _other_versions(own, replace(request, scenario=name))
-            plans += [at.plan for at in (_opposite(others, own) if quick else others)]
-    return plans
-
-
-def _other_versions(own: Plan, request: Request) -> list[VersionPlan]:
-    asked = MatrixRequest(scenario=request.scenario, seed=request.seed)
-    axis = _plan_axis(asked, load_scenario(request.scenario), request.runs_dir)
-    here = [replace(at, plan=replace(at.plan, runs_dir=request.runs_dir)) for at in axis.versions]
-    return [at for at in here if _is_other(at.plan, own)]
-
-
-def _is_other(plan: Plan, own: Plan) -> bool:
-    def ground(each: Plan) -> tuple[object, ...]:
-        return each.suspect.name, each.scenario.kafka, dict(each.settings)
-
-    return ground(plan) != ground(own)
-
-
-def _opposite(others: Sequence[VersionPlan], own: Plan) -> list[VersionPlan]:
-    return [at for at in others if at.expected not in (None, expected_of(own))][:1]
 
 
 def expected_on(scenario: Scenario, version: str) -> Verdict | None:

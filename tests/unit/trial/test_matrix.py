@@ -15,11 +15,11 @@ from onceproof.trial.axis import (
     expected_of,
     expected_on,
     plan_axes,
-    suite_plans,
     title,
 )
 from onceproof.trial.plan import Request, make_plan
 from onceproof.trial.scenario import load_scenario, make_scenario, scenario_names
+from onceproof.trial.suite_plan import suite_plans
 
 RACE = "kafka_17507_marker_race"
 DELAYED = "kafka_17754_delayed_end_txn"
