@@ -24,10 +24,12 @@ class Ended:
 
     def is_as_expected(self) -> bool:
         """The verdict, and for a BROKEN also exactly the anomalies, if the scenario names them."""
-        verdict = self.result.verdict.value
-        if verdict != (self.expected or verdict) or verdict == "UNKNOWN" != self.expected:
+        verdict = self.result.verdict
+        if self.expected is None:
+            return verdict.value != "UNKNOWN"
+        if verdict is not self.expected:
             return False
-        named = set(self.scenario.expect_anomalies) if verdict == "BROKEN" else set()
+        named = set(self.scenario.expect_anomalies) if verdict.value == "BROKEN" else set()
         return not named or {each.anomaly for each in self.result.findings} == named
 
     def code(self) -> int:

@@ -8,6 +8,8 @@ import pytest
 
 from onceproof.cli import main as main_module
 from onceproof.cli.main import main
+from onceproof.history.run_directory import RunDirectory
+from onceproof.history.verdict import TrialResult, Verdict
 
 
 @pytest.mark.parametrize(
@@ -77,3 +79,19 @@ def test_what_a_sweep_cannot_go_on_with_is_told(
     assert "leave other options out" in capsys.readouterr().err
     assert main(["sweep", "--only", "EndTx"]) == 254
     assert "unknown crash point 'EndTx'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("verdict", "plain", "bisect"), [("HELD", 0, 0), ("BROKEN", 1, 1), ("UNKNOWN", 2, 125)]
+)
+def test_bisect_skips_what_could_not_be_told(
+    verdict: str, plain: int, bisect: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The verdict is given here: only what becomes of it is looked at."""
+    result = TrialResult(
+        scenario="s", suspect="c", workload="copy", seed=1, verdict=Verdict(verdict)
+    )
+    ended = result, RunDirectory(tmp_path)
+    monkeypatch.setattr("onceproof.trial.run.run_trial", lambda *_: ended)
+    assert main(["run", "tc01_normal"]) == plain
+    assert main(["run", "tc01_normal", "--bisect"]) == bisect
