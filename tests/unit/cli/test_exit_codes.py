@@ -93,5 +93,5 @@ def test_bisect_skips_what_could_not_be_told(
     )
     ended = result, RunDirectory(tmp_path)
     monkeypatch.setattr("onceproof.trial.run.run_trial", lambda *_: ended)
-    assert main(["run", "tc01_normal"]) == plain
-    assert main(["run", "tc01_normal", "--bisect"]) == bisect
+    assert main(["run", "tc01_normal", "--json"]) == plain
+    assert main(["run", "tc01_normal", "--json", "--bisect"]) == bisect
