@@ -77,6 +77,7 @@ class Ground:
             advertise=None if self.wire is None else self._advertise,
             on_start=self._know_broker,
             outlives_us=self._is_kept,
+            records_classes=not any(step.needs_agent for step in plan.schedule),
             progress=note,
         )
         note(f"{plan.scenario.brokers} brokers are up: a transaction was committed")
