@@ -205,3 +205,12 @@ def tail(log: Path, lines: int) -> str:
         file.seek(max(0, file.tell() - 400 * lines))
         text = file.read().decode("utf-8", errors="replace")
     return "\n".join(text.splitlines()[-lines:])
+
+
+def start_ticks(pid: int) -> int | None:
+    """When the process began; None where there is none, or only its remains."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in (b"Z", b"X") else int(fields[19])

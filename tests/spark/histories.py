@@ -97,6 +97,7 @@ def case_of(
     batches: Sequence[tuple[Any, ...]] | None = None,
     events: Sequence[tuple[Any, ...]] | None = None,
     frames: Sequence[tuple[Any, ...]] | None = None,
+    commits: Sequence[tuple[Any, ...]] | None = None,
     **more: Any,
 ) -> Case:
     def frame(rows: Any, schema: str) -> Any:
@@ -109,6 +110,7 @@ def case_of(
         batches=frame(batches, schemas.BATCHES),
         events=frame(events, schemas.EVENTS),
         frames=frame(frames, schemas.FRAMES),
+        commits=frame(commits, schemas.COMMITS),
         **more,
     )
 

@@ -25,6 +25,7 @@ class Case:
     observed: DataFrame
     positions: DataFrame | None = None  # None, or a partition without a row: not known
     batches: DataFrame | None = None  # None: the log was not read batch by batch
+    commits: DataFrame | None = None  # None: the log of the groups' offsets was not read
     events: DataFrame | None = None  # None: there was no run, only topics
     frames: DataFrame | None = None  # None: the wire was not recorded
     began_at_s: float | None = (

@@ -46,8 +46,16 @@ def keeps_offsets_in_group(case: Case) -> bool:
     return has_frames(case) and case.offsets_in_group is True
 
 
+def has_commits(case: Case) -> bool:
+    return may_keep_offsets_in_group(case) and case.commits is not None
+
+
 def keeps_offsets_in_transactions(case: Case) -> bool:
     return keeps_offsets_in_group(case) and case.transactional is True
+
+
+def keeps_offsets_in_transactions_with_commits(case: Case) -> bool:
+    return keeps_offsets_in_transactions(case) and case.commits is not None
 
 
 CHECKS: Mapping[str, Check] = {
@@ -101,6 +109,18 @@ CHECKS: Mapping[str, Check] = {
         name="unguarded-offset-commit",
         description="offsets in a transaction without member and generation, then of another's",
         applies=may_keep_offsets_in_group,
+        order=("at_ns", *INPUT_PLACE[:3]),
+    ),
+    "premature-offset": Check(
+        name="premature-offset",
+        description="a position told as committed whose transaction was aborted",
+        applies=has_commits,
+        order=("at_ns", *INPUT_PLACE[:3]),
+    ),
+    "stale-offset": Check(
+        name="stale-offset",
+        description="a position told as committed though a later one had been committed before",
+        applies=keeps_offsets_in_transactions_with_commits,
         order=("at_ns", *INPUT_PLACE[:3]),
     ),
     "deleted-unread": Check(

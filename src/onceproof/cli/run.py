@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from onceproof.history.run_directory import RunDirectory
     from onceproof.history.verdict import TrialResult
 
+BISECT_SKIP = 125
+
 
 def run(
     scenario: str = typer.Argument("chaos_loop", help="A scenario's name, or a .toml file."),
@@ -29,9 +31,11 @@ def run(
     runs_dir: Path = typer.Option(Path("runs"), help="Where run directories are made."),
     keep_cluster: bool = typer.Option(False, help="Leave the brokers running at the end."),
     as_json: bool = typer.Option(False, "--json", help="Print verdict.json to standard output."),
+    bisect: bool = typer.Option(False, help="UNKNOWN exits 125, as `git bisect run` skips it."),
 ) -> int:
     """Run a scenario (chaos_loop by default) and judge it."""
     from onceproof.cli.display import display
+    from onceproof.history.verdict import Verdict
     from onceproof.trial.plan import Request, make_plan
     from onceproof.trial.run import run_trial
 
@@ -58,7 +62,7 @@ def run(
         say_json(result.to_json())
     else:
         _tell(result, directory)
-    return result.verdict.exit_code
+    return BISECT_SKIP if bisect and result.verdict is Verdict.UNKNOWN else result.verdict.exit_code
 
 
 def _tell(result: "TrialResult", directory: "RunDirectory") -> None:

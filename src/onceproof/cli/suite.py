@@ -1,5 +1,6 @@
 """`onceproof suite`: scenarios one after the other, each compared with the verdict it expects."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,81 +9,106 @@ import typer
 from onceproof.cli.printing import say, say_error, say_json
 
 if TYPE_CHECKING:
-    from onceproof.history.verdict import TrialResult
+    from onceproof.history.verdict import TrialResult, Verdict
     from onceproof.trial.scenario import Scenario
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """A scenario that was run; `expected` is None where nothing is known of its version."""
+
+    title: str  # with its version, where it goes along some
+    scenario: "Scenario"
+    expected: "Verdict | None"
+    result: "TrialResult"
+
+    def is_as_expected(self) -> bool:
+        """The verdict, and for a BROKEN also exactly the anomalies, if the scenario names them."""
+        verdict = self.result.verdict
+        if self.expected is None:
+            return verdict.value != "UNKNOWN"
+        if verdict is not self.expected:
+            return False
+        named = set(self.scenario.expect_anomalies) if verdict.value == "BROKEN" else set()
+        return not named or {each.anomaly for each in self.result.findings} == named
+
+    def code(self) -> int:
+        """0 as expected, 1 not as expected, 2 could not be told."""
+        if self.is_as_expected():
+            return 0
+        return 2 if self.result.verdict.value == "UNKNOWN" else 1
+
+    def told(self) -> str:
+        found = ", ".join(finding.anomaly for finding in self.result.findings)
+        verdict = self.result.verdict.value + (f" ({found})" if found else "")
+        if self.is_as_expected():
+            return f"{verdict}, as expected" if self.expected else f"{verdict}; none was expected"
+        expected = self.expected or "a verdict"
+        named = " ".join(self.scenario.expect_anomalies) if expected == "BROKEN" else ""
+        return f"{verdict}, but expected {expected} {named}".strip()
 
 
 def suite(
     names: list[str] = typer.Argument(None, help="Scenarios; none: all of them."),
     seed: int = typer.Option(1, help="For all of them."),
+    quick: bool = typer.Option(False, help="Of many versions, one that is bad and one good."),
+    kafka: str | None = typer.Option(None, help="Version of the brokers, for all of them."),
     runs_dir: Path = typer.Option(Path("runs"), help="Where run directories are made."),
     junit: Path | None = typer.Option(None, help="Also write the outcome as JUnit XML."),
     as_json: bool = typer.Option(False, "--json", help="Print the outcome as JSON."),
 ) -> int:
-    """Run scenarios and compare each with the verdict it expects."""
+    """Run scenarios, on all versions they know, and compare each with the verdict it expects."""
     from onceproof.cli.display import display
-    from onceproof.history.verdict import Verdict
-    from onceproof.report.junit import SuiteCase, render_junit
-    from onceproof.trial.plan import Request, make_plan
+    from onceproof.trial.axis import expected_of, title
+    from onceproof.trial.plan import Request
     from onceproof.trial.run import run_trial
     from onceproof.trial.scenario import scenario_names
+    from onceproof.trial.suite_plan import suite_plans
 
-    plans = [
-        make_plan(Request(scenario=name, seed=seed, runs_dir=runs_dir))
-        for name in names or scenario_names()
-    ]
+    request = Request(seed=seed, kafka=kafka, runs_dir=runs_dir)
+    plans = suite_plans(names or scenario_names(), request, quick=quick)
     outcomes = []
     for plan in plans:
         with display(plan) as listener:
             result, directory = run_trial(plan, listener)
-        outcomes.append((plan.scenario, result))
-        say_error(f"{plan.scenario.name}: {_told(plan.scenario, result)}  {directory.report_html}")
-    if junit is not None:
-        junit.write_text(
-            render_junit(
-                SuiteCase(scenario=each.name, expected=Verdict(each.expect), result=result)
-                for each, result in outcomes
-            )
+        ended = Ended(
+            title=title(plan),
+            scenario=plan.scenario,
+            expected=expected_of(plan),
+            result=result,
         )
+        outcomes.append(ended)
+        say_error(f"{ended.title}: {ended.told()}  {directory.report_html}")
+    if junit is not None:
+        junit.write_text(_junit(outcomes))
     _summary(outcomes, as_json=as_json)
-    codes = {_code(scenario, result) for scenario, result in outcomes}
+    # Among many, 1 has the last word.
+    codes = {ended.code() for ended in outcomes}
     return next((code for code in (1, 2) if code in codes), 0)
 
 
-def as_expected(scenario: "Scenario", result: "TrialResult") -> bool:
-    """The verdict, and for a BROKEN also exactly the anomalies, if the scenario names them."""
-    if result.verdict.value != scenario.expect:
-        return False
-    found = {finding.anomaly for finding in result.findings}
-    return not scenario.expect_anomalies or found == set(scenario.expect_anomalies)
+def _junit(outcomes: list[Ended]) -> str:
+    from onceproof.report.junit import SuiteCase, render_junit
 
-
-def _code(scenario: "Scenario", result: "TrialResult") -> int:
-    """0 as expected, 1 not as expected, 2 could not be told; among many, 1 has the last word."""
-    if as_expected(scenario, result):
-        return 0
-    return 2 if result.verdict.value == "UNKNOWN" else 1
-
-
-def _told(scenario: "Scenario", result: "TrialResult") -> str:
-    found = ", ".join(finding.anomaly for finding in result.findings)
-    verdict = result.verdict.value + (f" ({found})" if found else "")
-    if as_expected(scenario, result):
-        return f"{verdict}, as expected"
-    return (
-        f"{verdict}, but expected {scenario.expect} {' '.join(scenario.expect_anomalies)}".strip()
+    return render_junit(
+        SuiteCase(
+            scenario=ended.title,
+            expected=ended.expected or ended.result.verdict,
+            result=ended.result,
+        )
+        for ended in outcomes
     )
 
 
-def _summary(outcomes: list[tuple["Scenario", "TrialResult"]], *, as_json: bool) -> None:
+def _summary(outcomes: list[Ended], *, as_json: bool) -> None:
     if as_json:
         say_json(
             [
-                {"expected": scenario.expect, "as_expected": as_expected(scenario, result)}
-                | result.to_json()
-                for scenario, result in outcomes
+                {"expected": ended.expected, "as_expected": ended.is_as_expected()}
+                | ended.result.to_json()
+                for ended in outcomes
             ]
         )
         return
-    for scenario, result in outcomes:
-        say(f"{scenario.name:24} {_told(scenario, result)}")
+    for ended in outcomes:
+        say(f"{ended.title:45} {ended.told()}")

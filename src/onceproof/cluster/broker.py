@@ -45,6 +45,9 @@ class Broker:
     def pid(self) -> int:
         return self._started().pid
 
+    def family_pids(self) -> list[int]:
+        return [self.pid]
+
     def on_the_wire(self) -> Mapping[str, int | str]:
         return {"broker": self.id, "listener": SUSPECTS.lower()}
 

@@ -17,6 +17,7 @@ from onceproof.cluster.local import LocalCluster
 from onceproof.cluster.settings import LISTENERS
 from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import ClusterError, unknown_name
+from onceproof.process import start_ticks
 
 STATE_FILE = "cluster.json"
 END_S_MAX = 20.0
@@ -99,12 +100,3 @@ def load(state_file: Path) -> KeptCluster:
         raise ClusterError(f"no cluster is kept: {state_file} does not exist") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ClusterError(f"{state_file} is not a state file of a cluster: {error}") from error
-
-
-def start_ticks(pid: int) -> int | None:
-    """When the process began; None where there is none, or only its remains."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] in (b"Z", b"X") else int(fields[19])

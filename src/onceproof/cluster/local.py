@@ -50,6 +50,7 @@ class LocalCluster:
         on_start: OnStart = lambda _id, _pid: None,
         jvm_flags: Sequence[str] = JVM_FLAGS,
         outlives_us: bool = False,
+        records_classes: bool = True,
         deadline: Deadline | None = None,
         progress: Callable[[str], None] = lambda _: None,
     ) -> "LocalCluster":
@@ -64,6 +65,7 @@ class LocalCluster:
             on_start=on_start,
             jvm_flags=jvm_flags,
             outlives_us=outlives_us,
+            records_classes=records_classes,
         )
         order.check()
         cluster = LocalCluster(order)

@@ -42,6 +42,7 @@ class ClusterOrder:
     advertise: Advertise | None = None
     jvm_flags: Sequence[str] = JVM_FLAGS
     outlives_us: bool = False
+    records_classes: bool = True  # not of a JVM whose classes somebody will alter
     on_start: OnStart = lambda _id, _pid: None
 
     def check(self) -> None:
@@ -88,7 +89,7 @@ class ClusterOrder:
         archive = self.software.class_archive()
         sound = archive.is_sound()
         recording = None
-        if not sound and not self.outlives_us:
+        if not sound and not self.outlives_us and self.records_classes:
             recording = archive.recording(plans[-1].id)
         brokers = []
         for plan in plans:

@@ -54,13 +54,28 @@ def count_visible(client: BrokerClient, topic: str) -> dict[int, int]:
 
 def read_headers(client: BrokerClient, topic: str, partition: int) -> Iterator[BatchHeader]:
     """The header of every batch, control batches included."""
+    for header, _ in _read(client, topic, partition):
+        yield header
+
+
+def read_records(
+    client: BrokerClient, topic: str, partition: int
+) -> Iterator[tuple[BatchHeader, list[RawRecord]]]:
+    """Every batch with what it holds, markers included."""
+    for header, batch in _read(client, topic, partition):
+        yield header, list(_records_in(batch, header.base_offset))
+
+
+def _read(
+    client: BrokerClient, topic: str, partition: int
+) -> Iterator[tuple[BatchHeader, memoryview]]:
     position = topics.start_offsets(client, topic)[partition]
     end = topics.end_offsets(client, topic)[partition]
     while position < end:
         before = position
-        for header, _ in headers_of(_fetch(client, topic, partition, position)):
+        for header, batch in headers_of(_fetch(client, topic, partition, position)):
             if header.last_offset >= position:
-                yield header
+                yield header, batch
                 position = header.last_offset + 1
         if position == before:
             raise ClusterError(
@@ -80,14 +95,19 @@ def read_record(client: BrokerClient, topic: str, partition: int, offset: int) -
 
 
 def _record_in(batch: memoryview, offset: int) -> RawRecord | None:
+    return next((each for each in _records_in(batch, offset) if each.offset == offset), None)
+
+
+def _records_in(batch: memoryview, around: int) -> Iterator[RawRecord]:
     if not DefaultRecordBatch(bytes(batch)).validate_crc():
-        raise ClusterError(f"record batch around offset {offset} fails its checksum")
+        raise ClusterError(f"record batch around offset {around} fails its checksum")
     for record in DefaultRecordBatch(plain_batch(bytes(batch))):
-        if record.offset == offset:
-            return RawRecord(
-                offset=offset, timestamp_ms=record.timestamp, key=record.key, value=record.value
-            )
-    return None
+        yield RawRecord(
+            offset=record.offset,
+            timestamp_ms=record.timestamp,
+            key=record.key,
+            value=record.value,
+        )
 
 
 def _fetch(client: BrokerClient, topic: str, partition: int, offset: int) -> bytes:

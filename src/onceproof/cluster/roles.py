@@ -9,6 +9,7 @@ from onceproof.cluster.client import ASK_S_MAX, BrokerClient, check
 from onceproof.errors import ClusterError
 
 _METADATA_TOPIC = "__cluster_metadata"
+_OFFSETS_TOPIC = "__consumer_offsets"
 
 
 def partition_leader(client: BrokerClient, topic: str, partition: int) -> int:
@@ -28,6 +29,19 @@ def partition_leaders(client: BrokerClient, topic: str) -> dict[int, int]:
             check(found.error_code, f"topic {topic}")
             return {each.partition_index: each.leader_id for each in found.partitions}
     raise ClusterError(f"topic {topic} is not in the metadata")
+
+
+def offsets_donor(client: BrokerClient, heir: int) -> int:
+    """The leader of a partition of the offsets log that `heir` takes over when that leader goes:
+    of the replicas that are left, the first one leads.
+    """
+    (topic,) = client.metadata([_OFFSETS_TOPIC]).topics
+    check(topic.error_code, f"topic {_OFFSETS_TOPIC}")
+    for partition in topic.partitions:
+        left = [each for each in partition.replica_nodes if each != partition.leader_id]
+        if partition.leader_id >= 0 and left[:1] == [heir]:
+            return int(partition.leader_id)
+    raise ClusterError(f"broker {heir} takes over no partition of {_OFFSETS_TOPIC} next")
 
 
 def group_coordinator(client: BrokerClient, group: str) -> int:

@@ -2,13 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from onceproof.errors import FaultError, unknown_name
 from onceproof.faults.disconnect import Disconnect
 from onceproof.faults.fault import Fault
+from onceproof.faults.fill_offsets import FILL, FillOffsets
+from onceproof.faults.jvm.byteman import Agents
 from onceproof.faults.kill import Kill
+from onceproof.faults.method import METHOD_ACTIONS, MethodFault
 from onceproof.faults.network import NetworkFault
 from onceproof.faults.pause import Pause
+from onceproof.faults.refused_commit import RefusedCommit
 from onceproof.faults.restart import Restart
 from onceproof.faults.stop import Stop
 from onceproof.faults.stray_end import StrayEnd
@@ -17,11 +22,18 @@ from onceproof.faults.victim import Victim
 from onceproof.suspects.instance import Instance
 from onceproof.wire.control import Wire
 
+if TYPE_CHECKING:
+    from onceproof.cluster.client import BrokerClient
+
 PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
     "kill": Kill,
     "pause": Pause,
     "stop": Stop,
     "restart": Restart,
+}
+FRAME_ACTIONS: dict[str, Callable[[Victim, Wire], Fault]] = {
+    "stray_end": StrayEnd,
+    "refused_commit": RefusedCommit,
 }
 ACTIONS: dict[str, str] = {
     "kill": "SIGKILL; healed by starting it again",
@@ -35,7 +47,11 @@ ACTIONS: dict[str, str] = {
     "isolate": "nothing passes between it and the controllers (brokers only)",
     "usurp": "cut off, succeeded by another process, and back again (instances only)",
     "stray_end": "its delayed EndTxn comes into its next transaction; SIGKILL (instances only)",
+    "refused_commit": "its commit is refused; when the next is done: SIGKILL (instances only)",
     "disconnect": "the connection of the frame aimed at is cut, and the frame is lost",
+    "fill_offsets": "idle commits fill its partitions of __consumer_offsets (brokers only)",
+    "delay_method": "a method of its JVM begins delay_s later (method, times)",
+    "fail_method": "a method of its JVM throws an exception (method, exception, times)",
 }
 
 TARGETS: dict[str, str] = {
@@ -47,6 +63,7 @@ TARGETS: dict[str, str] = {
     "broker:group_coordinator": "the coordinator of the suspect's consumer group",
     "broker:transaction_coordinator": "the coordinator of the suspect's transactional id",
     "broker:controller": "the active controller",
+    "broker:offsets_donor": "the one whose part of the offsets log the group coordinator would get",
 }
 
 
@@ -55,25 +72,37 @@ class Means:
     """What a fault is carried out with, besides signals."""
 
     wire: Wire | None = None  # None on a cluster that is not ours
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    agents: Agents | None = None
+    client: "BrokerClient | None" = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 def make_fault(action: str, victim: Victim, means: Means) -> Fault:
     check_action(action)
     if action in PROCESS_ACTIONS:
         return PROCESS_ACTIONS[action](victim)
+    if action in METHOD_ACTIONS:
+        assert means.agents is not None
+        return MethodFault(victim, means.agents, action, means.parameters)
+    if action == FILL:
+        assert means.client is not None
+        return FillOffsets(victim, means.client, means.parameters)
     if means.wire is None:
         raise FaultError(
             f"{action} needs the proxy, and this cluster's addresses do not lead there"
         )
+    return _wire_fault(action, victim, means.wire, means.parameters)
+
+
+def _wire_fault(action: str, victim: Victim, wire: Wire, parameters: Mapping[str, Any]) -> Fault:
     if action == "disconnect":
         return Disconnect(victim)
-    if action == "stray_end":
-        return StrayEnd(victim, means.wire)
+    if action in FRAME_ACTIONS:
+        return FRAME_ACTIONS[action](victim, wire)
     if action == "usurp":
         assert isinstance(victim, Instance)
-        return Usurp(victim, means.wire)
-    return NetworkFault(victim, means.wire, action, means.parameters)
+        return Usurp(victim, wire)
+    return NetworkFault(victim, wire, action, parameters)
 
 
 def check_action(action: str) -> None:
@@ -82,4 +111,4 @@ def check_action(action: str) -> None:
 
 
 def needs_wire(action: str) -> bool:
-    return action not in PROCESS_ACTIONS
+    return action not in (*PROCESS_ACTIONS, *METHOD_ACTIONS, FILL)

@@ -6,11 +6,14 @@
 `at`      "30%" (that share of this iteration's input is processed), "5 s" (since its feed began),
 or
           "recovery": the victim of the fault before is back and has not caught up yet
-          Actions on the network have parameters besides: see network.py
-`aim`     "mid_output": wait, from then on, for a moment in which output is being written; or one
+          Actions on the network have parameters besides: see network.py; those on methods, too:
+          method.py
+`aim`     "mid_output": wait, from then on, for a moment in which output is being written;
+          "late_end": in which the group does not know the end of the last transaction; or one
           frame of the protocol: see wire_aim.py. With `restart_first` its victim is restarted
           cleanly while the frame is waited for already: one that is sent at a start only
-Steps of a schedule are carried out one after the other, so none ever hides another's effect.
+Steps of a schedule are carried out one after the other, so none ever hides another's effect; but
+one with `through_next` is healed only after the step that follows it.
 """
 
 import re
@@ -21,13 +24,23 @@ from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.catalog import TARGETS, check_action, needs_wire
+from onceproof.faults.fill_offsets import FILL, PARAMETER, check_fill
+from onceproof.faults.method import METHOD_ACTIONS, METHOD_PARAMETERS, check_method_parameters
 from onceproof.faults.network import ALL_PARAMETERS, ISOLATE, check_parameters
-from onceproof.faults.wire_aim import WireAim, parse_wire_aim
+from onceproof.faults.wire_aim import Release, WireAim, parse_wire_aim
 
+PARAMETERS = ALL_PARAMETERS | METHOD_PARAMETERS | {PARAMETER}
+CHECKS = {FILL: check_fill, **dict.fromkeys(METHOD_ACTIONS, check_method_parameters)}
 FIELDS = {"action", "target", "at", "aim", "release", "restart_first", "heal_after_s"}
-FIELDS |= ALL_PARAMETERS
+FIELDS |= {"through_next", *PARAMETERS}
 DISCONNECT = "disconnect"
-VICTIMS_OF = {ISOLATE: "broker", "usurp": "instance", "stray_end": "instance"}
+VICTIMS_OF = {
+    ISOLATE: "broker",
+    "usurp": "instance",
+    "stray_end": "instance",
+    "refused_commit": "instance",
+    FILL: "broker",
+}
 _AT = re.compile(
     r"^(?:(?P<percent>\d{1,3})\s*%|(?P<seconds>\d+(?:\.\d+)?)\s*s|(?P<word>recovery))$"
 )
@@ -37,6 +50,7 @@ _NUMBERED = re.compile(r"^(instance:\d+|broker:[1-3])$")
 class Aim(StrEnum):
     AT_ONCE = "at_once"
     MID_OUTPUT = "mid_output"
+    LATE_END = "late_end"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +75,8 @@ class Step:
     aim: Aim | WireAim = Aim.AT_ONCE
     restart_first: bool = False  # the frame aimed at is one of a start
     heal_after_s: float = 0.0
-    parameters: Mapping[str, float] = field(default_factory=dict)  # of an action on the network
+    through_next: bool = False  # healed only when the step after it is over
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # of an action that takes some
 
     @property
     def hits_brokers(self) -> bool:
@@ -69,7 +84,12 @@ class Step:
 
     @property
     def needs_wire(self) -> bool:
-        return isinstance(self.aim, WireAim) or any(map(needs_wire, self.actions))
+        aims_at_frames = isinstance(self.aim, WireAim) or self.aim is Aim.LATE_END
+        return aims_at_frames or any(map(needs_wire, self.actions))
+
+    @property
+    def needs_agent(self) -> bool:
+        return any(action in METHOD_ACTIONS for action in self.actions)
 
     @property
     def needs_wire_among_controllers(self) -> bool:
@@ -92,10 +112,10 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
         if name not in entry:
             raise UsageError(f"a fault needs {name!r}; got {dict(entry)}")
     actions = _texts(entry["action"])
-    parameters = {name: entry[name] for name in sorted(ALL_PARAMETERS & set(entry))}
+    parameters = {name: entry[name] for name in sorted(PARAMETERS & set(entry))}
     for action in actions:
         check_action(action)
-        check_parameters(action, parameters)
+        CHECKS.get(action, check_parameters)(action, parameters)
     aim = _parse_aim(entry)
     target = _parse_target(entry["target"])
     _check_together(actions, target, aim)
@@ -107,6 +127,7 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
             aim=aim,
             restart_first=_parse_restart_first(entry, aim),
             heal_after_s=_seconds(entry.get("heal_after_s", 0.0)),
+            through_next=_parse_through_next(entry, aim),
             parameters=parameters,
         )
         for at in _texts(entry["at"])
@@ -114,14 +135,23 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
 
 
 def _check_together(actions: tuple[str, ...], target: str, aim: Aim | WireAim) -> None:
-    if aim is Aim.MID_OUTPUT and not target.startswith("instance:"):
-        raise UsageError(f"aim '{aim}' is for instances: they write output; got target {target!r}")
+    if aim in (Aim.MID_OUTPUT, Aim.LATE_END) and not target.startswith("instance:"):
+        raise UsageError(f"aim '{aim}' is for instances: they write; got target {target!r}")
     for action in actions:
         kind = VICTIMS_OF.get(action)
         if kind is not None and not target.startswith(f"{kind}:"):
             raise UsageError(f"action {action!r} is for {kind}s; got target {target!r}")
     if DISCONNECT in actions and not isinstance(aim, WireAim):
         raise UsageError('a fault with action "disconnect" needs an aim like "EndTxn request"')
+
+
+def _parse_through_next(entry: Mapping[str, Any], aim: Aim | WireAim) -> bool:
+    given = entry.get("through_next", False)
+    if not isinstance(given, bool):
+        raise UsageError(f"a fault's `through_next` is true or false; got {given!r}")
+    if given and isinstance(aim, WireAim) and aim.release is Release.LATE:
+        raise UsageError('a fault\'s `through_next` does not go with `release = "late"`')
+    return given
 
 
 def _parse_restart_first(entry: Mapping[str, Any], aim: Aim | WireAim) -> bool:

@@ -62,6 +62,9 @@ class Field:
             return roles.group_coordinator(self.client, self.app_id)
         if role == "transaction_coordinator":
             return roles.transaction_coordinator(self.client, self._a_transactional_id())
+        if role == "offsets_donor":
+            heir = roles.group_coordinator(self.client, self.app_id)
+            return roles.offsets_donor(self.client, heir)
         leaders = roles.partition_leaders(self.client, self.output_topic)
         return leaders[self._one_of(sorted(leaders), "partition")]
 

@@ -3,12 +3,20 @@ families.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 
 class Victim(Protocol):
     @property
     def name(self) -> str: ...
+
+    @property
+    def log(self) -> Path:
+        """Where what it prints goes."""
+        ...
+
+    def family_pids(self) -> list[int]: ...
 
     def on_the_wire(self) -> Mapping[str, Any]:
         """How a rule of the proxy tells its frames: fields of a match."""

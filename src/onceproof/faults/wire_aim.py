@@ -69,7 +69,7 @@ def parse_wire_aim(text: str, entry: Mapping[str, Any]) -> WireAim:
     found = _TEXT.match(text)
     if found is None:
         raise UsageError(
-            'a fault\'s `aim` must be at_once, mid_output or like "EndTxn request #2";'
+            'a fault\'s `aim` must be at_once, mid_output, late_end or like "EndTxn request #2";'
             f" got {text!r}"
         )
     if found["api"] not in api_keys():

@@ -45,6 +45,14 @@ BATCHES = """
     producer_id long, epoch int, transactional boolean, outcome string, marker_offset long
 """
 
+# What the log of `__consumer_offsets` holds of the suspect's group (cluster/offset_commits.py).
+#   position    null: taken back
+#   marker_ms   when its transaction ended, by the broker's clock; null: open, or in none
+COMMITS = """
+    log_partition int, log_offset long, `group` string, topic string, partition int, position long,
+    producer_id long, epoch int, outcome string, marker_offset long, marker_ms long
+"""
+
 # The event log (see event.py).
 EVENTS = "at_s double, kind string, subject string, detail map<string,string>"
 

@@ -61,7 +61,7 @@ SUSPECTS: dict[str, Suspect] = {
             offsets_in_group=True,
             workloads=("copy",),
             transactional=True,
-            settings=_CONSUMER_SETTINGS,
+            settings={"after_abort": "committed", **_CONSUMER_SETTINGS},
         ),
         Suspect(
             name="consumer_java",

@@ -52,6 +52,10 @@ class Instance:
     def name(self) -> str:
         return f"instance {self.number}"
 
+    @property
+    def log(self) -> Path:
+        return self._log
+
     def on_the_wire(self) -> Mapping[str, int]:
         return {"instance": self.number}
 

@@ -90,6 +90,7 @@ def _iterate(
         striker = Striker(stage, watch, feed, number, course.faults)
         for step in stage.plan.schedule:
             striker.strike(step)
+        striker.heal_all()
         stage.events.write("phase", "drain")
         return catch_up(stage, watch, feed)
     finally:

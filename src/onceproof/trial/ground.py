@@ -13,6 +13,7 @@ from onceproof.cluster.external import ExternalCluster
 from onceproof.cluster.local import LocalCluster
 from onceproof.cluster.ports import HeldPorts
 from onceproof.cluster.settings import SUSPECTS
+from onceproof.faults.jvm.byteman import Agents
 from onceproof.trial.plan import Plan
 from onceproof.wire.control import Wire
 
@@ -27,6 +28,7 @@ class Ground:
         self._cluster: Cluster | None = None
         self.wire: Wire | None = None  # None: its addresses do not lead through a proxy
         self._ports = HeldPorts()
+        self.agents = Agents(self._ports.take)  # in the JVMs of brokers and instances
         self._is_kept = is_kept
         self._behind_proxy = {SUSPECTS}
 
@@ -75,6 +77,7 @@ class Ground:
             advertise=None if self.wire is None else self._advertise,
             on_start=self._know_broker,
             outlives_us=self._is_kept,
+            records_classes=not any(step.needs_agent for step in plan.schedule),
             progress=note,
         )
         note(f"{plan.scenario.brokers} brokers are up: a transaction was committed")
@@ -98,3 +101,29 @@ class Ground:
                 last_first.callback(self.wire.close)
             if self._cluster is not None and not self._is_kept:
                 last_first.callback(self._cluster.stop)
+
+
+def open_ground(plan: Plan, directory: Path) -> Ground:
+    """For many trials: logs go into `directory`, data below its `state`."""
+    ground = Ground()
+    logs = directory / "logs"
+    logs.mkdir(exist_ok=True)
+    state = _first_free(directory / "state")
+    try:
+        ground.open(plan, logs=logs, state=state, record=state / "wire", note=_silent)
+    except BaseException:
+        ground.close()
+        raise
+    return ground
+
+
+def _first_free(folder: Path) -> Path:
+    number = 1
+    while (found := folder / f"ground-{number}").exists():
+        number += 1
+    found.mkdir(parents=True)
+    return found
+
+
+def _silent(_text: str) -> None:
+    """What the brokers do while they start is in their logs."""

@@ -63,7 +63,7 @@ def _judge(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) -> 
     history = directory.history
     records = spark.read.parquet(str(history / "input")).cache()
     output = spark.read.parquet(str(history / "output")).cache()
-    batches = _batches(spark, directory)
+    batches = _stored(spark, directory, "batches")
     frames = _frames(spark, directory)
     workload = workload_named(facts.workload)
     expected = workload.expected(records).cache()
@@ -76,6 +76,7 @@ def _judge(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) -> 
             batches=batches,
             events=spark.read.schema(EVENTS).json(str(directory.events)),
             frames=frames,
+            commits=_stored(spark, directory, "commits"),
             began_at_s=facts.began_at_s,
             cumulative=workload.cumulative,
             transactional=facts.transactional,
@@ -114,9 +115,9 @@ def _is_complete(case: "Case", records: "DataFrame") -> bool:
     return examine(replace(case, positions=ends, settled=True), CHECKS["lost"]) is None
 
 
-def _batches(spark: "SparkSession", directory: RunDirectory) -> "DataFrame | None":
-    """The log batch by batch; it is read once, in the end."""
-    stored = directory.history / "batches"
+def _stored(spark: "SparkSession", directory: RunDirectory, name: str) -> "DataFrame | None":
+    """The log batch by batch, and the commits of the group; they are read once, in the end."""
+    stored = directory.history / name
     return spark.read.parquet(str(stored)) if stored.exists() else None
 
 

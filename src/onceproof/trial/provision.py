@@ -3,6 +3,7 @@
 from onceproof import jars
 from onceproof.cluster.jvm import JAR_SET_PREFIX
 from onceproof.deadline import Deadline
+from onceproof.faults.jvm.byteman import JAR_SET as AGENT_SET
 from onceproof.history.event import EventLog
 from onceproof.jars.spark_jvm import CONNECTOR_SET
 from onceproof.trial.plan import Plan
@@ -16,7 +17,10 @@ def provision(plan: Plan, events: EventLog) -> None:
     kafkas = [plan.scenario.kafka] if own_brokers else []
     if plan.suspect.settings is not None and "clients" in plan.settings:
         kafkas.append(plan.settings["clients"])
-    for name in dict.fromkeys([CONNECTOR_SET, *(JAR_SET_PREFIX + each for each in kafkas)]):
+    needed = [CONNECTOR_SET, *(JAR_SET_PREFIX + each for each in kafkas)]
+    if any(step.needs_agent for step in plan.schedule):
+        needed.append(AGENT_SET)
+    for name in dict.fromkeys(needed):
         quiet = Deadline(0)
 
         def tell(done: int, total: int, name: str = name) -> None:

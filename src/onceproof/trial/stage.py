@@ -133,7 +133,13 @@ class Stage:
         return [f"trouble at the proxy: {each}" for each in told]
 
     def means(self, step: Step) -> Means:
-        return Means(wire=self.ground.wire, parameters=step.parameters)
+        ground = self.ground
+        return Means(
+            wire=ground.wire,
+            agents=ground.agents,
+            client=self.client,
+            parameters=step.parameters,
+        )
 
     def _ensure_spark(self) -> JudgeSpark:
         if self._spark is not None:

@@ -1,7 +1,7 @@
 """Carries out one step of the schedule: await its moment, choose a victim, aim, inject, heal."""
 
 import contextlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from onceproof.cluster.broker import Broker
 from onceproof.deadline import Deadline
@@ -17,6 +17,7 @@ from onceproof.suspects.instance import Instance
 from onceproof.trial.aim import Aim
 from onceproof.trial.drain import feed_s_max
 from onceproof.trial.feed import Feed
+from onceproof.trial.late_end import LateEnd
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
 from onceproof.trial.wire_hold import WireHold
@@ -27,6 +28,19 @@ AIM_S_MAX = 90.0
 BACK_S_MAX = 60.0
 SAYS_STARTED_S_MAX = 30.0
 SILENT_START_S = 2.0  # longer, and a quick suspect that says nothing would have caught up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Injected:
+    """A fault in force; `place` is that of its record."""
+
+    step: Step
+    action: str
+    fault: Fault
+    victim: Victim
+    target: str
+    place: int
+    held: WireHold | None
 
 
 class Striker:
@@ -43,9 +57,33 @@ class Striker:
         self._began = Deadline(MOMENT_S_MAX)
         self._processed_before = watch.last.processed
         self._last_victim: Victim | None = None
+        self._in_force: list[Injected] = []  # to be healed after the step that follows them
 
     def strike(self, step: Step) -> None:
         """Carry the step out; what became of it stands in `records`, whatever happens after."""
+        try:
+            injected = self._inject(step)
+            if injected is not None and step.through_next:
+                self._in_force.append(injected)
+                return
+            if injected is not None:
+                self._end(injected)
+                self._last_victim = injected.victim
+        except KeyboardInterrupt:
+            raise  # everything is being ended: nothing is to be healed
+        except BaseException:
+            self.heal_all(at_once=True)
+            raise
+        if not step.through_next:
+            self.heal_all()
+
+    def heal_all(self, *, at_once: bool = False) -> None:
+        """What is still in force, the last one first."""
+        while self._in_force:
+            self._end(self._in_force.pop(), at_once=at_once)
+
+    def _inject(self, step: Step) -> Injected | None:
+        """None: it could not be applied, and is recorded as that."""
         action = self._stage.random.choice(step.actions)
         at_s = self._stage.events.now_s()
         target, victim, held = step.target, None, None
@@ -65,42 +103,59 @@ class Striker:
             if held is not None:
                 held.abandon()
             self._bring_back(victim)
-            return
+            return None
         self._record(action, target, at_s, applied=True, evidence=evidence)
+        return Injected(
+            step=step,
+            action=action,
+            fault=fault,
+            victim=victim,
+            target=target,
+            place=len(self.records) - 1,
+            held=held,
+        )
+
+    def _end(self, injected: Injected, *, at_once: bool = False) -> None:
+        """When its time has passed, heal it."""
         try:
-            self._pass(step.heal_after_s)
+            if not at_once:
+                self._pass(injected.step.heal_after_s)
         except KeyboardInterrupt:
             raise  # everything is being ended: nothing is to be started again
         except BaseException:
-            self._heal(fault, victim, target, action)
+            self._heal(injected)
             raise
-        self._heal(fault, victim, target, action)
-        self._last_victim = victim
-        if held is not None:
-            self._let_go(held, victim, action)
+        self._heal(injected)
+        if injected.held is not None:
+            self._let_go(injected, injected.held)
 
-    def _heal(self, fault: Fault, victim: Victim, target: str, action: str) -> None:
+    def _heal(self, injected: Injected) -> None:
+        fault, victim, target = injected.fault, injected.victim, injected.target
         fault.heal()
         if isinstance(victim, Broker):
             victim.wait_ready(Deadline(BACK_S_MAX))
         if not fault.is_healed():
             self._watch.until(
-                fault.is_healed, Deadline(BACK_S_MAX), f"{target} is not back after {action}"
+                fault.is_healed,
+                Deadline(BACK_S_MAX),
+                f"{target} is not back after {injected.action}",
             )
         self._watch.away.discard(victim.name)
-        self._stage.events.write("healed", target, action=action)
-        self.records[-1] = replace(
-            self._after(fault, self.records[-1]), healed_at_s=self._stage.events.now_s()
+        self._stage.events.write("healed", target, action=injected.action)
+        self.records[injected.place] = replace(
+            self._after(fault, self.records[injected.place]),
+            healed_at_s=self._stage.events.now_s(),
         )
 
-    def _let_go(self, held: WireHold, victim: Victim, action: str) -> None:
+    def _let_go(self, injected: Injected, held: WireHold) -> None:
         """The victim is back, and what it had sent before may go on its way."""
+        victim, place = injected.victim, injected.place
         try:
-            if held.is_late and action != PAUSE and isinstance(victim, Instance):
+            if held.is_late and injected.action != PAUSE and isinstance(victim, Instance):
                 self._await_successor(victim)
             held.let_go(is_back=True)
         except OnceproofError as problem:
-            self.records[-1] = replace(self.records[-1], applied=False, evidence=str(problem))
+            self.records[place] = replace(self.records[place], applied=False, evidence=str(problem))
             held.abandon()
 
     def _await_successor(self, victim: Instance) -> None:
@@ -176,6 +231,9 @@ class Striker:
             return None, ""
         if isinstance(step.aim, WireAim):
             return self._hold_frame(step, step.aim, victim, action)
+        if step.aim is AimKind.LATE_END:
+            late = LateEnd(self._stage, self._watch, victim)
+            return late.hold(Deadline(AIM_S_MAX), self._is_over)
         assert isinstance(victim, Instance)
         aim = Aim(self._stage, self._watch)
         return None, aim.hold(victim, Deadline(AIM_S_MAX), self._is_over)

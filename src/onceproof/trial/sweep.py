@@ -24,7 +24,7 @@ from onceproof.history.run_directory import ensure_runs_dir
 from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.suspects.spare import Spares
 from onceproof.trial.about import versions
-from onceproof.trial.ground import Ground
+from onceproof.trial.ground import Ground, open_ground
 from onceproof.trial.plan import Plan
 from onceproof.trial.run import Trial, run_trial
 from onceproof.trial.spark import JudgeSpark
@@ -182,11 +182,7 @@ class Sweep:
         if self._needs_ground():
             self._leave_ground()
         if self._ground is None:
-            ground, at = Ground(), self._directory
-            (at / "logs").mkdir(exist_ok=True)
-            self._ground = ground
-            state = _first_free(at / "state")
-            ground.open(plan, logs=at / "logs", state=state, record=state / "wire", note=_silent)
+            self._ground = open_ground(plan, self._directory)
         return self._ground
 
     def _leave_ground(self) -> None:
@@ -245,15 +241,3 @@ def _not_reached(point: CrashPoint) -> Cell:
         outcome=Outcome.NOT_REACHED,
         reason="the suspect sends no such frame",
     )
-
-
-def _first_free(path: Path) -> Path:
-    number = 1
-    while (found := path / f"ground-{number}").exists():
-        number += 1
-    found.mkdir(parents=True)
-    return found
-
-
-def _silent(_text: str) -> None:
-    """What the brokers do while they start is in their logs."""

@@ -104,7 +104,7 @@ class Watch:
 
     def sample(self) -> bool:
         """Take a fresh sample and write it down; False while brokers are away: the last stands."""
-        stage = self._stage
+        stage, before = self._stage, self.last
         try:
             position = self.position()
             self.last = Sample(
@@ -114,6 +114,9 @@ class Watch:
             )
         except ClusterError:
             return False
+        if before.position and position and self.last.processed < before.processed:
+            told = f"it went back from {before.processed} to {self.last.processed}"
+            stage.events.write("note", "committed position", text=told)
         stage.events.write(
             "progress",
             input=self.last.fed,

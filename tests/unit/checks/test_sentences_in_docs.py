@@ -12,7 +12,11 @@ OUT_7 = {"topic": "out", "partition": 0, "offset": 7}
 IN_401 = {"input_topic": "in", "input_partition": 0, "input_offset": 401}
 WRITER = {"transactional_id": "app-0", "producer_id": 4000, "epoch": 3}
 
+TOLD = {"instance": 0, "log_partition": 1, "log_offset": 57}
+
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "premature-offset": {**IN_401, **TOLD, **WRITER},
+    "stale-offset": {**IN_401, **TOLD, "later_position": 421, "late_s": 7.25},
     "lost": {**IN_401, "unit": "17-58", "position": 403, "came": 0, "cumulative": False},
     "duplicated": {
         **OUT_7,

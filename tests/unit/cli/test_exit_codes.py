@@ -8,6 +8,8 @@ import pytest
 
 from onceproof.cli import main as main_module
 from onceproof.cli.main import main
+from onceproof.history.run_directory import RunDirectory
+from onceproof.history.verdict import TrialResult, Verdict
 
 
 @pytest.mark.parametrize(
@@ -26,6 +28,9 @@ from onceproof.cli.main import main
         (["check", "/nowhere"], 254, "no finished run directory"),
         (["shrink", "/nowhere"], 254, "no finished run directory: run.json is missing"),
         (["run", "--random-faults", "0"], 254, "a number from 1 to 20; got 0"),
+        (["matrix", "tc01_normal"], 254, "names no axis to go along; those that do: kafka_17507"),
+        (["matrix", "kafka_17507_marker_race", "--versions", "9"], 254, "unknown Kafka version"),
+        (["matrix", "all", "--repeat", "0"], 254, "--repeat takes a number from 1 to 100"),
         (["cluster", "status", "--directory", "/nowhere"], 254, "no cluster in /nowhere"),
     ],
 )
@@ -74,3 +79,19 @@ def test_what_a_sweep_cannot_go_on_with_is_told(
     assert "leave other options out" in capsys.readouterr().err
     assert main(["sweep", "--only", "EndTx"]) == 254
     assert "unknown crash point 'EndTx'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("verdict", "plain", "bisect"), [("HELD", 0, 0), ("BROKEN", 1, 1), ("UNKNOWN", 2, 125)]
+)
+def test_bisect_skips_what_could_not_be_told(
+    verdict: str, plain: int, bisect: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The verdict is given here: only what becomes of it is looked at."""
+    result = TrialResult(
+        scenario="s", suspect="c", workload="copy", seed=1, verdict=Verdict(verdict)
+    )
+    ended = result, RunDirectory(tmp_path)
+    monkeypatch.setattr("onceproof.trial.run.run_trial", lambda *_: ended)
+    assert main(["run", "tc01_normal", "--json"]) == plain
+    assert main(["run", "tc01_normal", "--json", "--bisect"]) == bisect

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from onceproof.cluster.keep import KeptBroker, KeptCluster, load, start_ticks
+from onceproof.cluster.keep import KeptBroker, KeptCluster, load
 from onceproof.errors import ClusterError
+from onceproof.process import start_ticks
 
 
 def kept(pid: int, started_ticks: int) -> KeptCluster:

@@ -46,10 +46,10 @@ def test_a_list_of_actions_is_one_step_in_which_the_seed_chooses() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"action": "tickle"}, "unknown action 'tickle'; known: cut, disconnect, isolate, kill, "),
+        ({"action": "tickle"}, "unknown action 'tickle'; known: cut, delay_method, disconnect, "),
         ({"target": "broker"}, "unknown target 'broker'; known: broker:N"),
         ({"at": "soon"}, 'a fault\'s `at` must be "30%", "5 s" or "recovery"; got \'soon\''),
-        ({"aim": "left"}, "unknown aim 'left'; known: EndTxn request, at_once, mid_output"),
+        ({"aim": "left"}, "unknown aim 'left'; known: EndTxn request, at_once, late_end"),
         ({"at": 30}, "a fault's action, target and at are texts; got 30"),
         ({"at": "900%"}, "must be at most 100%; got '900%'"),
         ({"target": 3}, "a fault's action, target and at are texts; got 3"),
@@ -116,7 +116,10 @@ def test_an_aim_at_a_frame(text: str, aim: WireAim) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"aim": "EndTxn sideways"}, 'must be at_once, mid_output or like "EndTxn request #2"'),
+        (
+            {"aim": "EndTxn sideways"},
+            'must be at_once, mid_output, late_end or like "EndTxn request #2"',
+        ),
         ({"aim": "EndTx request"}, "unknown api 'EndTx'"),
         ({"aim": "EndTxn request", "release": "soon"}, "unknown release 'soon'; known: drop, late"),
         ({"release": "late"}, "`release` is for aims at a frame"),

@@ -47,7 +47,9 @@ def test_no_set_holds_one_artifact_in_two_versions() -> None:
 
 
 def test_an_unknown_set_lists_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"unknown jar set 'kafka-9'; known: kafka-3\.3\.1, "):
+    with pytest.raises(
+        UsageError, match=r"unknown jar set 'kafka-9'; known: byteman-4\.0\.27, kafka-3\.3\.1, "
+    ):
         jars.classpath("kafka-9")
 
 

@@ -4,6 +4,7 @@
                                                           │ a transaction that must be aborted
                                        seek back ◀── abort ◀┘
 
+Where to go back to is asked of the group, or remembered (`--set after_abort=batch`).
 The client library keeps one epoch for all its transactions: a delayed EndTxn of an earlier one can
 end the next (KAFKA-17754). That is on trial here, not mended.
 """
@@ -23,11 +24,18 @@ from onceproof.suspects.consumers.contract import (
     producer_settings,
     records_of,
     say,
+    setting,
 )
+
+# Where a suspect goes back to after an abort: what its group has committed, or what it remembers.
+PLACES = ("committed", "batch")
 
 
 def main() -> int:
     ending = Ending()
+    after_abort = setting("after_abort", "committed")
+    if after_abort not in PLACES:
+        raise SystemExit(f"--set after_abort must be one of {PLACES}; got {after_abort!r}")
     producer = Producer(
         producer_settings(
             **{
@@ -52,7 +60,7 @@ def main() -> int:
             if not error.args[0].txn_requires_abort():
                 raise
             again(lambda: producer.abort_transaction(CALL_S))
-            seek_back(consumer)
+            seek_back(consumer, begin_of(records) if after_abort == "batch" else None)
     consumer.close()
     say("stopped")
     return 0
@@ -73,11 +81,19 @@ def write(producer: Producer, consumer: Consumer, records: list[Message]) -> Non
     again(lambda: producer.commit_transaction(CALL_S))
 
 
-def seek_back(consumer: Consumer) -> None:
-    """To what is committed: the records of an aborted transaction are read again."""
-    for partition in consumer.committed(consumer.assignment(), CALL_S):
+def seek_back(consumer: Consumer, places: list[TopicPartition] | None) -> None:
+    """The records of an aborted transaction are read again; by default from what is committed."""
+    for partition in places or consumer.committed(consumer.assignment(), CALL_S):
         partition.offset = max(partition.offset, 0)
         consumer.seek(partition)
+
+
+def begin_of(records: list[Message]) -> list[TopicPartition]:
+    """Where the batch began, in each of its partitions."""
+    first: dict[int, int] = {}
+    for record in records:
+        first.setdefault(record.partition() or 0, record.offset() or 0)
+    return [TopicPartition(given("INPUT_TOPIC"), *place) for place in first.items()]
 
 
 def again(step: Callable[[], None]) -> None:

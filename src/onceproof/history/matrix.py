@@ -1,0 +1,141 @@
+"""One scenario along the versions of one part: a row a version, and which versions are bad."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from onceproof.history.verdict import Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixTrial:
+    verdict: Verdict
+    anomalies: Mapping[str, int] = field(default_factory=dict)  # name → count
+    reason: str = ""  # of a verdict that is not HELD
+    duration_s: float = 0.0
+    run: str = ""  # the run directory, relative to the matrix's; none: it could not begin
+    repeat: str = ""  # the command that tries this again
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixRow:
+    version: str
+    expected: Verdict | None  # None: not known of this version
+    trials: tuple[MatrixTrial, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """BROKEN if it ever broke; HELD only if it always held; None: nothing was tried yet."""
+        found = {trial.verdict for trial in self.trials}
+        worst = (Verdict.BROKEN, Verdict.UNKNOWN, Verdict.HELD)
+        return next((verdict for verdict in worst if verdict in found), None)
+
+    @property
+    def broken(self) -> int:
+        return sum(trial.verdict is Verdict.BROKEN for trial in self.trials)
+
+    @property
+    def anomalies(self) -> dict[str, int]:
+        """The most that any trial found of each."""
+        most: Counter[str] = Counter()
+        for trial in self.trials:
+            most |= Counter(trial.anomalies)
+        return dict(most)
+
+    @property
+    def duration_s(self) -> float:
+        """Of one trial, on average."""
+        return sum(trial.duration_s for trial in self.trials) / max(1, len(self.trials))
+
+    @property
+    def is_as_expected(self) -> bool:
+        return self.expected is None or self.verdict is self.expected
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """Rows from the oldest version to the newest; all are there from the beginning."""
+
+    scenario: str
+    axis: str
+    ticket: str
+    suspect: str
+    seed: int
+    repeats: int
+    rows: tuple[MatrixRow, ...]
+
+    def with_trial(self, version: str, trial: MatrixTrial) -> "Matrix":
+        rows = tuple(
+            replace(row, trials=(*row.trials, trial)) if row.version == version else row
+            for row in self.rows
+        )
+        return replace(self, rows=rows)
+
+    @property
+    def first_bad(self) -> str | None:
+        return next((row.version for row in self.rows if row.verdict is Verdict.BROKEN), None)
+
+    @property
+    def first_good(self) -> str | None:
+        """The first one that held after the last one that broke."""
+        good = None
+        for row in reversed(self.rows):
+            if row.verdict is not Verdict.HELD:
+                break
+            good = row.version
+        return good
+
+    @property
+    def is_finished(self) -> bool:
+        return all(len(row.trials) == self.repeats for row in self.rows)
+
+    @property
+    def exit_code(self) -> int:
+        """0 all as expected, 1 something is not, 2 something could not be told."""
+        told = [row for row in self.rows if row.verdict not in (None, Verdict.UNKNOWN)]
+        if any(not row.is_as_expected for row in told):
+            return 1
+        return 0 if len(told) == len(self.rows) and self.is_finished else 2
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **asdict(self),
+            "rows": [_row_json(row) for row in self.rows],
+            "first_bad": self.first_bad,
+            "first_good": self.first_good,
+            "exit_code": self.exit_code,
+        }
+
+
+def _row_json(row: MatrixRow) -> dict[str, Any]:
+    return {
+        **asdict(row),
+        "verdict": row.verdict,
+        "anomalies": row.anomalies,
+        "broken": row.broken,
+        "of": len(row.trials),
+        "duration_s": round(row.duration_s, 1),
+        "as_expected": row.is_as_expected,
+    }
+
+
+def exit_code(matrices: Iterable[Matrix]) -> int:
+    codes = {matrix.exit_code for matrix in matrices}
+    return next((code for code in (1, 2) if code in codes), 0)
+
+
+def save(matrices: Iterable[Matrix], path: Path) -> None:
+    """In one step: whoever looks meanwhile finds the last state, not half of one."""
+    unfinished = path.with_suffix(".unfinished")
+    text = json.dumps([matrix.to_json() for matrix in matrices], indent=2)
+    unfinished.write_text(text + "\n")
+    unfinished.replace(path)
+
+
+def by_version(version: str) -> tuple[int, ...]:
+    """To put versions in order: 3.9.1 comes before 3.10.0."""
+    return tuple(int(part) for part in re.findall(r"\d+", version))

@@ -1,0 +1,41 @@
+"""What a suite runs: each scenario as it stands, and on the other versions it knows."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from onceproof.trial.axis import MatrixRequest, VersionPlan, expected_of, plan_axis
+from onceproof.trial.plan import Plan, Request, make_plan
+from onceproof.trial.scenario import load_scenario
+
+
+def suite_plans(names: Iterable[str], request: Request, *, quick: bool) -> list[Plan]:
+    """Each scenario as it stands, then on the other versions it knows.
+
+    `quick`: on one more, that should end otherwise. Where `request` says which brokers, on no more.
+    """
+    plans = []
+    for name in names:
+        own = make_plan(replace(request, scenario=name))
+        plans.append(own)
+        if own.scenario.axis is not None and request.kafka is None:
+            others = _other_versions(own, replace(request, scenario=name))
+            plans += [at.plan for at in (_opposite(others, own) if quick else others)]
+    return plans
+
+
+def _other_versions(own: Plan, request: Request) -> list[VersionPlan]:
+    asked = MatrixRequest(scenario=request.scenario, seed=request.seed)
+    axis = plan_axis(asked, load_scenario(request.scenario), request.runs_dir)
+    here = [replace(at, plan=replace(at.plan, runs_dir=request.runs_dir)) for at in axis.versions]
+    return [at for at in here if _is_other(at.plan, own)]
+
+
+def _is_other(plan: Plan, own: Plan) -> bool:
+    def ground(each: Plan) -> tuple[object, ...]:
+        return each.suspect.name, each.scenario.kafka, dict(each.settings)
+
+    return ground(plan) != ground(own)
+
+
+def _opposite(others: Sequence[VersionPlan], own: Plan) -> list[VersionPlan]:
+    return [at for at in others if at.expected not in (None, expected_of(own))][:1]

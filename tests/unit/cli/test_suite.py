@@ -1,0 +1,50 @@
+"""A suite's outcome: what is as expected, what is not, and what could not be told."""
+
+import pytest
+
+from onceproof.cli.suite import Ended
+from onceproof.history.finding import Finding
+from onceproof.history.verdict import TrialResult, Verdict
+from onceproof.trial.scenario import load_scenario
+
+H, B, U = Verdict.HELD, Verdict.BROKEN, Verdict.UNKNOWN
+
+
+def ended(verdict: Verdict, expected: Verdict | None, *anomalies: str) -> Ended:
+    """Of a scenario that names lost and premature-offset."""
+    findings = tuple(Finding(anomaly=each, count=1) for each in anomalies)
+    result = TrialResult(
+        scenario="s", suspect="c", workload="copy", seed=1, verdict=verdict, findings=findings
+    )
+    scenario = load_scenario("kafka_17507_marker_race")
+    return Ended(title="s", scenario=scenario, expected=expected, result=result)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected", "anomalies", "code", "told"),
+    [
+        (H, H, (), 0, "HELD, as expected"),
+        (B, B, ("lost", "premature-offset"), 0, "BROKEN (lost, premature-offset), as expected"),
+        (
+            B,
+            B,
+            ("lost",),
+            1,
+            "BROKEN (lost), but expected BROKEN lost premature-offset",
+        ),
+        (H, B, (), 1, "HELD, but expected BROKEN lost premature-offset"),
+        (B, H, ("lost",), 1, "BROKEN (lost), but expected HELD"),
+        (U, H, (), 2, "UNKNOWN, but expected HELD"),
+        (B, None, ("lost",), 0, "BROKEN (lost); none was expected"),
+        (U, None, (), 2, "UNKNOWN, but expected a verdict"),
+    ],
+)
+def test_an_outcome_is_held_against_what_its_version_should_give(
+    verdict: Verdict,
+    expected: Verdict | None,
+    anomalies: tuple[str, ...],
+    code: int,
+    told: str,
+) -> None:
+    outcome = ended(verdict, expected, *anomalies)
+    assert (outcome.code(), outcome.told()) == (code, told)
