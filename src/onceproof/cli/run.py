@@ -20,10 +20,10 @@ def run(
     seed: int = typer.Option(1, help="Same seed: same input, same schedule."),
     records: int | None = typer.Option(None, help="How many input records."),
     iterations: int | None = typer.Option(None, help="How often a loop goes round."),
-    random_faults: int | None = typer.Option(
-        None, metavar="N", help="So many faults by the seed, instead of the scenario's own."
-    ),
+    random_faults: int | None = typer.Option(None, metavar="N", help="Faults drawn by the seed."),
+    program: str | None = typer.Option(None, help='Instances to toggle: "1 2 3", or "random".'),
     kafka: str | None = typer.Option(None, help="Version of the brokers."),
+    streams: str | None = typer.Option(None, help="Version of Kafka Streams, for suspects of it."),
     settings: list[str] = typer.Option([], "--set", help="key=value, as often as needed."),
     bootstrap_server: str | None = typer.Option(None, help="A cluster that runs already."),
     runs_dir: Path = typer.Option(Path("runs"), help="Where run directories are made."),
@@ -45,7 +45,9 @@ def run(
             records=records,
             iterations=iterations,
             random_faults=random_faults,
+            program=program,
             kafka=kafka,
+            streams=streams,
             bootstrap_server=bootstrap_server,
             settings=tuple(settings),
             runs_dir=runs_dir,

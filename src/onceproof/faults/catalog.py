@@ -12,6 +12,7 @@ from onceproof.faults.pause import Pause
 from onceproof.faults.restart import Restart
 from onceproof.faults.stop import Stop
 from onceproof.faults.stray_end import StrayEnd
+from onceproof.faults.toggle import Toggle
 from onceproof.faults.usurp import Usurp
 from onceproof.faults.victim import Victim
 from onceproof.suspects.instance import Instance
@@ -22,12 +23,14 @@ PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
     "pause": Pause,
     "stop": Stop,
     "restart": Restart,
+    "toggle": Toggle,
 }
 ACTIONS: dict[str, str] = {
     "kill": "SIGKILL; healed by starting it again",
     "pause": "SIGSTOP; healed by SIGCONT",
     "stop": "SIGTERM, a clean end; healed by starting it again",
     "restart": "a clean end and a start right after it",
+    "toggle": "started if it does not run, else stopped cleanly for good (instances only)",
     "slow": "its frames are late (delay_s) and now and then lost (loss_percent)",
     "narrow": "its frames share a line of bytes_per_s",
     "cut": "nothing passes to it or from it; connections stay",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from onceproof.deadline import Deadline
@@ -34,6 +35,7 @@ class Instance:
         self.transactions = 0
         self.says_started = False  # since its last start
         self.speaks = False  # it has printed a JSON line, ever
+        self.complaint = ""  # why it cannot work with the settings it was given
         self._suspect = suspect
         self._assignment = assignment
         self._logs = logs
@@ -54,6 +56,12 @@ class Instance:
 
     def as_sender(self) -> Mapping[str, int]:
         return self.on_the_wire()
+
+    def change_settings(self, settings: Mapping[str, str]) -> None:
+        """From its next start on; those it has besides stay."""
+        self._assignment = replace(
+            self._assignment, settings={**self._assignment.settings, **settings}
+        )
 
     def start(self) -> None:
         if self.is_running():
@@ -160,6 +168,8 @@ class Instance:
         self.speaks = True
         if said.get("event") == "committed":
             self.transactions += 1
+        if said.get("event") == "misconfigured":
+            self.complaint = str(said.get("why", "it does not say why"))
         if said.get("event") == "started":
             self.says_started = True
         self._events.write("said", self.name, **{str(key): value for key, value in said.items()})

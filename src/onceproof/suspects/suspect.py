@@ -29,4 +29,6 @@ class Suspect:
     # command).
     settings: Mapping[str, str] | None = field(default_factory=dict)
     spark: bool = False  # needs Spark's jars
+    # Settings beginning so are passed on word for word, whatever comes after.
+    open_prefix: str | None = None
     instances_max: int = 16  # a Spark query is one instance: its checkpoint has one owner

@@ -26,11 +26,19 @@ def versions(plan: Plan) -> dict[str, str]:
     return {
         "onceproof": onceproof.__version__,
         "kafka": plan.scenario.kafka if own_brokers else "not ours",
+        **_of_suspect(plan),
         **{name: _installed(name) for name in PACKAGES},
         "spark connector": _connector(),
         "java": find_java().version,
         "python": platform.python_version(),
     }
+
+
+def _of_suspect(plan: Plan) -> dict[str, str]:
+    """Of the library that is on trial, where a setting chooses it."""
+    names = {"clients": "kafka clients", "streams": "kafka streams"}
+    chosen = plan.suspect.settings or {}
+    return {name: plan.settings[key] for key, name in names.items() if key in chosen}
 
 
 def _installed(package: str) -> str:
@@ -65,6 +73,7 @@ def write_run_json(directory: RunDirectory, plan: Plan, began_at: float) -> None
         "settings": dict(plan.settings),
         "schedule": [
             f"{' or '.join(step.actions)} {step.target} at {step.at} ({step.aim})"
+            + (f" in iteration {step.iteration}" if step.iteration else "")
             for step in plan.schedule
         ],
         "versions": versions(plan),

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import onceproof.scenarios
 from onceproof.checks.catalog import check_named
 from onceproof.errors import UsageError, unknown_name
+from onceproof.faults.program import EVERY_DEFAULT
 from onceproof.faults.schedule import Step, parse_schedule
 
 DIRECTORY = Path(onceproof.scenarios.__file__).parent
@@ -30,7 +31,12 @@ class Scenario(BaseModel):
     records: int = Field(default=6_400, ge=1, le=100_000_000)
     keys: int | None = Field(default=None, ge=1)
     instances: int = Field(default=1, ge=1, le=16)
+    first_instance: int = Field(default=0, ge=0, le=1)  # the number of the first
+    running: int | None = Field(default=None, ge=0)  # from the start; none given: all
+    program: str | None = None  # "1 2 3" instead of instances and faults: see faults/program.py
+    program_every: str = EVERY_DEFAULT
     iterations: int = Field(default=1, ge=1, le=1000)
+    shares: tuple[int, ...] = ()  # of the input, for each iteration; none: equal ones
     # Each iteration's input is spread over so many seconds; 0: one burst.
     feed_s: float = Field(default=0.0, ge=0)
     records_per_second: int | None = Field(default=None, ge=1)  # instead of feed_s
@@ -65,6 +71,7 @@ class Scenario(BaseModel):
 SETTABLE = (
     "keys",
     "instances",
+    "program_every",
     "feed_s",
     "records_per_second",
     "partitions",
@@ -102,7 +109,27 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
     scenario.schedule()
     for check in scenario.checks:
         check_named(check)
+    _check_iterations(scenario)
+    if scenario.program is not None and scenario.faults:
+        raise UsageError(
+            f"scenario {scenario.name} has a program, which is a schedule: leave its faults out"
+        )
     return scenario
+
+
+def _check_iterations(scenario: Scenario) -> None:
+    shares, iterations = scenario.shares, scenario.iterations
+    if shares and (len(shares) != iterations or min(shares) < 1):
+        raise UsageError(
+            f"scenario {scenario.name}: shares needs a number from 1 for each of {iterations}"
+            f" iterations; got {list(shares)}"
+        )
+    for step in scenario.schedule():
+        if (step.iteration or 1) > iterations:
+            raise UsageError(
+                f"scenario {scenario.name}: a fault is for iteration {step.iteration}, and there"
+                f" are {iterations}"
+            )
 
 
 def _told(name: str, error: ValidationError) -> str:

@@ -152,9 +152,9 @@ class Stage:
                 self.events,
                 on_start=self._know_instance,
             )
-            for number in range(self.plan.scenario.instances)
+            for number in self.plan.instance_numbers
         ]
-        for instance in self.instances:
+        for instance in self.instances[: self.plan.scenario.running]:
             instance.start()
 
     def _know_instance(self, number: int, pid: int, start: int) -> None:
