@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 
 from onceproof.errors import UsageError, unknown_name
+from onceproof.suspects.streams.logs import EVIDENCE
 from onceproof.suspects.streams.properties import AT_LEAST_ONCE, EXACTLY_ONCE, GUARANTEE
 from onceproof.suspects.streams.properties import PREFIX as STREAMS_PREFIX
 from onceproof.suspects.streams.properties import SETTINGS as STREAMS_SETTINGS
@@ -85,6 +86,7 @@ SUSPECTS: dict[str, Suspect] = {
             transactional=True,
             settings=STREAMS_SETTINGS,
             open_prefix=STREAMS_PREFIX,
+            log_evidence=EVIDENCE,
         ),
         Suspect(
             name="streams_at_least_once",
@@ -95,6 +97,7 @@ SUSPECTS: dict[str, Suspect] = {
             transactional=False,
             settings=STREAMS_SETTINGS,
             open_prefix=STREAMS_PREFIX,
+            log_evidence=EVIDENCE,
         ),
         Suspect(
             name="streams_java",
@@ -104,6 +107,7 @@ SUSPECTS: dict[str, Suspect] = {
             offsets_in_group=True,
             settings={**STREAMS_SETTINGS, GUARANTEE: EXACTLY_ONCE},
             open_prefix=STREAMS_PREFIX,
+            log_evidence=EVIDENCE,
         ),
         Suspect(
             name="command",

@@ -14,6 +14,8 @@ from onceproof.suspects.suspect import Suspect
 
 STOP_S_MAX = 40.0
 LOG_TAIL_LINES = 15
+NOTES_MAX = 60
+NOTE_CHARS_MAX = 400
 
 
 class Instance:
@@ -46,6 +48,7 @@ class Instance:
         self._zombie: Child | None = None  # a process that was succeeded while it ran
         self._asked_to_end = False
         self._read_to = 0
+        self._notes_left = NOTES_MAX
 
     @property
     def name(self) -> str:
@@ -159,6 +162,14 @@ class Instance:
                 self._read_to += len(line)
                 if line.startswith(b'{"event"'):
                     self._take(line)
+                else:
+                    self._note_evidence(line.decode("utf-8", errors="replace").strip())
+
+    def _note_evidence(self, line: str) -> None:
+        """What its library says of itself, where that explains what comes out."""
+        if self._notes_left and any(part in line for part in self._suspect.log_evidence):
+            self._notes_left -= 1
+            self._events.write("note", self.name, text=line[:NOTE_CHARS_MAX])
 
     def _take(self, line: bytes) -> None:
         try:
@@ -166,6 +177,9 @@ class Instance:
         except ValueError:
             return  # a suspect may print what it likes; only whole JSON lines are taken up
         self.speaks = True
+        if said.get("event") == "note":
+            self._events.write("note", self.name, text=str(said.get("text"))[:NOTE_CHARS_MAX])
+            return
         if said.get("event") == "committed":
             self.transactions += 1
         if said.get("event") == "misconfigured":

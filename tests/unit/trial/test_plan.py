@@ -163,7 +163,7 @@ def test_a_program_can_go_by_progress() -> None:
 
 def test_the_shares_of_the_iterations_cut_the_input() -> None:
     plan = make_plan(Request(scenario="kafka_20685_stale_checkpoint"))
-    assert plan.slices() == [(0, 500), (500, 16_000)]
+    assert plan.slices() == [(0, 500), (500, 8_000)]
     assert plan.faults_scheduled == 2
 
 

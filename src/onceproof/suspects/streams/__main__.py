@@ -12,12 +12,15 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import jpype
 
+from onceproof.suspects.streams.checkpoints import Checkpoints
 from onceproof.suspects.streams.jvm import start_jvm
 from onceproof.suspects.streams.properties import (
+    EXACTLY_ONCE,
     VERSION,
     is_cached,
     state_bytes,
@@ -45,9 +48,10 @@ def main() -> int:
     streams.setStateListener(states)
     streams.setUncaughtExceptionHandler(_TellAndShutDown())
     streams.start()
-    commits = _Commits(streams)
+    commits, checkpoints = _Commits(streams), _checkpoints(sys.argv[1])
     while not stop.wait(POLL_S) and states.now not in FINAL:
         commits.tell()
+        checkpoints.look(states.now)
     failed = states.now in FINAL
     streams.close(jpype.JClass("java.time.Duration").ofSeconds(CLOSE_S))
     _say("failed" if failed else "stopped")
@@ -70,6 +74,14 @@ def _make_streams(guarantee: str, settings: Mapping[str, str]) -> Any:
     for name, value in streams_properties(guarantee, settings, os.environ).items():
         properties.setProperty(name, value)
     return jpype.JClass("org.apache.kafka.streams.KafkaStreams")(topology, properties)
+
+
+def _checkpoints(guarantee: str) -> Checkpoints:
+    """They mean something under exactly-once only; elsewhere nothing is looked at."""
+    state_dir = Path(os.environ["ONCEPROOF_STATE_DIR"])
+    directory = state_dir / os.environ["ONCEPROOF_APP_ID"]
+    watched = directory if guarantee == EXACTLY_ONCE else state_dir / "none"
+    return Checkpoints(watched, lambda text: _say("note", text=text))
 
 
 class _Commits:

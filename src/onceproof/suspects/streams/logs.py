@@ -18,6 +18,18 @@ LOGGING = {
     "log.org.apache.kafka.streams.internals.metrics": "warn",
 }
 
+# Lines of it that belong into the history of a run.
+EVIDENCE = (
+    "initialized from checkpoint with offset",
+    "did not find checkpoint offset",
+    "End offset for changelog",
+    "are corrupted",
+    "TaskCorruptedException",
+    "ProducerFencedException",
+    "InvalidProducerEpochException",
+    "TimeoutException",
+)
+
 
 def logging_flags() -> list[str]:
     return [f"-Dorg.slf4j.simpleLogger.{name}={value}" for name, value in LOGGING.items()]
