@@ -15,6 +15,7 @@ from onceproof.faults.stray_end import StrayEnd
 from onceproof.faults.toggle import Toggle
 from onceproof.faults.usurp import Usurp
 from onceproof.faults.victim import Victim
+from onceproof.faults.wire_aim import WireAim
 from onceproof.suspects.instance import Instance
 from onceproof.wire.control import Wire
 
@@ -59,6 +60,7 @@ class Means:
 
     wire: Wire | None = None  # None on a cluster that is not ours
     parameters: Mapping[str, float] = field(default_factory=dict)
+    frames: WireAim | None = None  # None: all of the victim's
 
 
 def make_fault(action: str, victim: Victim, means: Means) -> Fault:
@@ -76,7 +78,7 @@ def make_fault(action: str, victim: Victim, means: Means) -> Fault:
     if action == "usurp":
         assert isinstance(victim, Instance)
         return Usurp(victim, means.wire)
-    return NetworkFault(victim, means.wire, action, means.parameters)
+    return NetworkFault(victim, means.wire, action, means.parameters, means.frames)
 
 
 def check_action(action: str) -> None:

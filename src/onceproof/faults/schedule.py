@@ -10,6 +10,7 @@
           "recovery"     the victim of the fault before is back and has not caught up yet
           Actions on the network have parameters besides: see network.py
 `iteration`  in that one only (the first is 1); otherwise in each
+`frames`     of a fault on the network: only these, written like an aim ("EndTxn response #1")
 `settings`   what the instance has besides its own settings from its next start on
 `aim`     "mid_output": wait, from then on, for a moment in which output is being written; or one
           frame of the protocol: see wire_aim.py. With `restart_first` its victim is restarted
@@ -25,11 +26,11 @@ from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.catalog import TARGETS, check_action, needs_wire
-from onceproof.faults.network import ALL_PARAMETERS, ISOLATE, check_parameters
+from onceproof.faults.network import ALL_PARAMETERS, FRAME_ACTIONS, ISOLATE, check_parameters
 from onceproof.faults.wire_aim import WireAim, parse_wire_aim
 
 FIELDS = {"action", "target", "at", "aim", "release", "restart_first", "heal_after_s"}
-FIELDS |= {"iteration", "settings"} | ALL_PARAMETERS
+FIELDS |= {"iteration", "frames", "settings"} | ALL_PARAMETERS
 DISCONNECT = "disconnect"
 VICTIMS_OF = {
     ISOLATE: "broker",
@@ -80,6 +81,7 @@ class Step:
     restart_first: bool = False  # the frame aimed at is one of a start
     heal_after_s: float = 0.0
     parameters: Mapping[str, float] = field(default_factory=dict)  # of an action on the network
+    frames: WireAim | None = None  # of a fault on the network: only these
     iteration: int | None = None  # None: in each
     settings: Mapping[str, str] = field(default_factory=dict)  # from the next start on
 
@@ -131,6 +133,7 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
             restart_first=_parse_restart_first(entry, aim),
             heal_after_s=_seconds(entry.get("heal_after_s", 0.0)),
             parameters=parameters,
+            frames=_parse_frames(entry, actions),
             iteration=_parse_iteration(entry),
             settings=_parse_settings(entry, actions, target),
         )
@@ -147,6 +150,17 @@ def _check_together(actions: tuple[str, ...], target: str, aim: Aim | WireAim) -
             raise UsageError(f"action {action!r} is for {kind}s; got target {target!r}")
     if DISCONNECT in actions and not isinstance(aim, WireAim):
         raise UsageError('a fault with action "disconnect" needs an aim like "EndTxn request"')
+
+
+def _parse_frames(entry: Mapping[str, Any], actions: tuple[str, ...]) -> WireAim | None:
+    if "frames" not in entry:
+        return None
+    for action in actions:
+        if action not in FRAME_ACTIONS:
+            raise UsageError(
+                f"a fault's `frames` are for {', '.join(FRAME_ACTIONS)}; got action {action!r}"
+            )
+    return parse_wire_aim(str(entry["frames"]), {})
 
 
 def _parse_iteration(entry: Mapping[str, Any]) -> int | None:

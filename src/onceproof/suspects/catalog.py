@@ -8,6 +8,7 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.suspects.streams.logs import EVIDENCE
 from onceproof.suspects.streams.properties import AT_LEAST_ONCE, EXACTLY_ONCE, GUARANTEE
 from onceproof.suspects.streams.properties import PREFIX as STREAMS_PREFIX
+from onceproof.suspects.streams.properties import PRODUCERS as STREAMS_PRODUCERS
 from onceproof.suspects.streams.properties import SETTINGS as STREAMS_SETTINGS
 from onceproof.suspects.suspect import PositionHome, Suspect
 
@@ -87,6 +88,7 @@ SUSPECTS: dict[str, Suspect] = {
             settings=STREAMS_SETTINGS,
             open_prefix=STREAMS_PREFIX,
             log_evidence=EVIDENCE,
+            producer_clients=STREAMS_PRODUCERS,
         ),
         Suspect(
             name="streams_at_least_once",
@@ -98,6 +100,7 @@ SUSPECTS: dict[str, Suspect] = {
             settings=STREAMS_SETTINGS,
             open_prefix=STREAMS_PREFIX,
             log_evidence=EVIDENCE,
+            producer_clients=STREAMS_PRODUCERS,
         ),
         Suspect(
             name="streams_java",
@@ -108,6 +111,7 @@ SUSPECTS: dict[str, Suspect] = {
             settings={**STREAMS_SETTINGS, GUARANTEE: EXACTLY_ONCE},
             open_prefix=STREAMS_PREFIX,
             log_evidence=EVIDENCE,
+            producer_clients=STREAMS_PRODUCERS,
         ),
         Suspect(
             name="command",

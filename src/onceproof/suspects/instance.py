@@ -169,7 +169,8 @@ class Instance:
         """What its library says of itself, where that explains what comes out."""
         if self._notes_left and any(part in line for part in self._suspect.log_evidence):
             self._notes_left -= 1
-            self._events.write("note", self.name, text=line[:NOTE_CHARS_MAX])
+            short = line.replace(self._assignment.app_id, "app")
+            self._events.write("note", self.name, text=short[:NOTE_CHARS_MAX])
 
     def _take(self, line: bytes) -> None:
         try:

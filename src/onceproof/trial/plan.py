@@ -167,6 +167,10 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
             f"{scenario.iterations} iterations need at least as many records;"
             f" got {scenario.records}"
         )
+    if scenario.producer_byte_rate is not None and not suspect.producer_clients:
+        raise UsageError(
+            f"a quota is set on client ids, and those of {suspect.name}'s producers are not known"
+        )
     if scenario.kafka < "4" and any(
         step.needs_wire_among_controllers for step in scenario.schedule()
     ):
@@ -340,8 +344,10 @@ def _refuse_on_a_foreign_cluster(
             f"scenario {scenario.name} has faults on the network; the addresses of"
             f" {request.bootstrap_server} do not lead through our proxy"
         )
-    if request.kafka is not None or scenario.broker_properties:
-        raise UsageError("--kafka and broker properties are for clusters that onceproof starts")
+    if request.kafka or scenario.broker_properties or scenario.producer_byte_rate:
+        raise UsageError(
+            "--kafka, broker properties and quotas are for clusters that onceproof starts"
+        )
     if request.keep_cluster:
         raise UsageError("--keep-cluster is for clusters that onceproof starts")
 

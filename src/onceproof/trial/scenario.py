@@ -48,6 +48,8 @@ class Scenario(BaseModel):
     drain_s: float = Field(default=300.0, gt=0)
     settings: dict[str, str] = Field(default_factory=dict)
     broker_properties: dict[str, str] = Field(default_factory=dict)
+    # A quota: so many bytes a second each producer of the suspect may write; none: no quota.
+    producer_byte_rate: int | None = Field(default=None, ge=1)
     checks: tuple[str, ...] = ()  # none: all
     wire_between_brokers: bool = False  # the proxy stands between the brokers, too
     live: bool | None = None  # watch the output while it is written; by default in long loops
@@ -74,6 +76,7 @@ SETTABLE = (
     "program_every",
     "feed_s",
     "records_per_second",
+    "producer_byte_rate",
     "partitions",
     "brokers",
     "transaction_timeout_ms",

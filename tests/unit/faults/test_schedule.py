@@ -116,6 +116,16 @@ def test_a_parameter_that_does_not_belong_is_named(change: dict, message: str) -
         parse_schedule([{"target": "broker:1", "at": "5 s", **change}])
 
 
+def test_a_fault_on_the_network_may_be_for_some_frames_only() -> None:
+    entry = {"action": "slow", "target": "instance:0", "at": "5 s", "delay_s": 3}
+    (step,) = parse_schedule([{**entry, "frames": "EndTxn response commit #1"}])
+    assert step.frames == WireAim(api="EndTxn", direction="response", committed=True, occurrence=1)
+    with pytest.raises(UsageError, match="`frames` are for slow, cut; got action 'kill'"):
+        parse_schedule(
+            [{"action": "kill", "target": "broker:1", "at": "5 s", "frames": "EndTxn request"}]
+        )
+
+
 @pytest.mark.parametrize(
     ("text", "aim"),
     [

@@ -1,4 +1,4 @@
-"""Checkpoint files of Kafka Streams: that one appears, stands still, moves and goes is told once."""
+"""Checkpoint files of Kafka Streams: that one comes, stands still, moves and goes is told once."""
 
 from pathlib import Path
 
@@ -21,27 +21,25 @@ def task(tmp_path: Path) -> Path:
     return folder / ".checkpoint"
 
 
-def test_a_checkpoint_is_told_when_it_comes_stands_moves_and_goes(
-    tmp_path: Path, task: Path
-) -> None:
+def test_one_is_told_when_it_comes_stands_moves_and_goes(tmp_path: Path, task: Path) -> None:
     told: list[str] = []
     clock = Clock()
     checkpoints = Checkpoints(tmp_path, told.append, clock)
     checkpoints.look("REBALANCING")
-    task.write_text("0\n1\napp-state-changelog 1 500\n")
+    task.write_text("0\n1\nchangelog 1 500\n")
     checkpoints.look("REBALANCING")
     clock.now_s = FROZEN_AFTER_S
     for _ in range(3):
         checkpoints.look("RUNNING")
-    task.write_text("0\n1\napp-state-changelog 1 700\n")
+    task.write_text("0\n1\nchangelog 1 700\n")
     checkpoints.look("RUNNING")
     task.unlink()
     checkpoints.look("RUNNING")
     assert told == [
-        "task 0_1 has a checkpoint on disk: app-state-changelog-1 at 500; the client is REBALANCING",
+        "task 0_1 has a checkpoint on disk: changelog-1 at 500; the client is REBALANCING",
         "the checkpoint of task 0_1 has stood still for 5 s while the client is RUNNING:"
-        " app-state-changelog-1 at 500",
-        "task 0_1 has a checkpoint on disk: app-state-changelog-1 at 700; the client is RUNNING",
+        " changelog-1 at 500",
+        "task 0_1 has a checkpoint on disk: changelog-1 at 700; the client is RUNNING",
         "the checkpoint of task 0_1 is gone",
     ]
 

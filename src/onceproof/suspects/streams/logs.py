@@ -21,7 +21,7 @@ LOGGING = {
 # Lines of it that belong into the history of a run.
 EVIDENCE = (
     "initialized from checkpoint with offset",
-    "did not find checkpoint offset",
+    "while stores are not empty",
     "End offset for changelog",
     "are corrupted",
     "TaskCorruptedException",

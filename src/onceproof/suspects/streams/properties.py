@@ -22,6 +22,10 @@ NAMED = {
     "threads": ("num.stream.threads", "1"),
     "commit_interval_ms": ("commit.interval.ms", "500"),
 }
+# What Streams calls the producers of its threads (of the first four), by our client.id.
+PRODUCERS = tuple(
+    f"{{app_id}}-{{instance}}-StreamThread-{thread}-producer" for thread in range(1, 5)
+)
 GUARANTEE = "guarantee"  # of a suspect that is not named after its own
 # Of the topology, not of Streams.
 CACHE, STATE_BYTES = "cache", "state_bytes"
