@@ -59,6 +59,5 @@ def test_a_fold_comes_out_whole_and_sigterm_ends_it_in_order(
     assert [state["count"] for state in states] == list(range(1, RECORDS + 1))
     said = [event.detail["event"] for event in read_events(tmp_path / "events.jsonl")
             if event.kind == "said"]  # fmt: skip
-    assert said[0] == "started"
-    assert "committed" in said
+    assert {"started", "committed"} <= set(said)
     assert said[-1] == "stopped"

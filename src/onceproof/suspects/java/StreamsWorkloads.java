@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
@@ -41,6 +42,7 @@ public final class StreamsWorkloads {
             return;
         }
         CountDownLatch failed = new CountDownLatch(1);
+        AtomicReference<String> why = new AtomicReference<>("");
         streams.setStateListener((now, before) -> {
             if (now == State.RUNNING) {
                 say("started");
@@ -50,11 +52,16 @@ public final class StreamsWorkloads {
         });
         streams.setUncaughtExceptionHandler(exception -> {
             say("exception", "why", exception.toString());
+            why.set(exception.toString());
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
         });
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             streams.close(Duration.ofSeconds(30));
-            say(failed.getCount() == 0 ? "failed" : "stopped");
+            if (failed.getCount() == 0) {
+                say("failed", "why", why.get());
+            } else {
+                say("stopped");
+            }
         }));
         streams.start();
         failed.await();
@@ -99,7 +106,7 @@ public final class StreamsWorkloads {
         @Override
         public void init(ProcessorContext<String, String> context) {
             this.context = context;
-            this.store = context.getStateStore(STORE);
+            this.store = workload.equals("copy") ? null : context.getStateStore(STORE);
         }
 
         @Override

@@ -46,7 +46,8 @@ def main() -> int:
         return MISCONFIGURED
     states = _States()
     streams.setStateListener(states)
-    streams.setUncaughtExceptionHandler(_TellAndShutDown())
+    ending = _TellAndShutDown()
+    streams.setUncaughtExceptionHandler(ending)
     streams.start()
     commits, checkpoints = _Commits(streams), _checkpoints(sys.argv[1])
     while not stop.wait(POLL_S) and states.now not in FINAL:
@@ -54,8 +55,11 @@ def main() -> int:
         checkpoints.look(states.now)
     failed = states.now in FINAL
     streams.close(jpype.JClass("java.time.Duration").ofSeconds(CLOSE_S))
-    _say("failed" if failed else "stopped")
-    return 1 if failed else 0
+    if failed:
+        _say("failed", why=ending.why)
+        return 1
+    _say("stopped")
+    return 0
 
 
 def _make_streams(guarantee: str, settings: Mapping[str, str]) -> Any:
@@ -125,9 +129,13 @@ class _States:
 
 @jpype.JImplements("org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler", deferred=True)
 class _TellAndShutDown:
+    def __init__(self) -> None:
+        self.why = ""
+
     @jpype.JOverride
     def handle(self, exception: Any) -> Any:
-        _say("exception", why=str(exception))
+        self.why = f"{exception}; caused by {exception.getCause()}"
+        _say("exception", why=self.why)
         responses = jpype.JClass(
             "org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler"
             "$StreamThreadExceptionResponse"

@@ -14,6 +14,16 @@ class State(Protocol):
     def put(self, key: str, text: str) -> None: ...
 
 
+class NoState:
+    """Of a step that keeps none."""
+
+    def get(self, _key: str) -> str | None:
+        return None
+
+    def put(self, key: str, text: str) -> None:
+        raise LookupError(f"no state is kept; got {key!r}: {text!r}")
+
+
 Step = Callable[[str, str, State], str | None]
 
 
@@ -58,4 +68,5 @@ def last(key: str, value: str, state: State) -> str | None:
     )
 
 
+STATEFUL = ("fold", "dedup", "last")
 STEPS: dict[str, Step] = {"copy": copy, "fold": fold, "dedup": dedup, "last": last}

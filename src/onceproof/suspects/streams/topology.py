@@ -11,7 +11,7 @@ from typing import Any
 
 from jpype import JClass, JImplements, JOverride
 
-from onceproof.suspects.streams.steps import STEPS, Step
+from onceproof.suspects.streams.steps import STATEFUL, STEPS, NoState, State, Step
 
 STORE = "state"
 SOURCE, STEP, SINK = "input", "step", "output"
@@ -31,9 +31,9 @@ def make_topology(
     topology = JClass("org.apache.kafka.streams.Topology")()
     serde = JClass("org.apache.kafka.common.serialization.Serdes").String()
     topology.addSource(SOURCE, serde.deserializer(), serde.deserializer(), input_topic)
-    supplier = _Supplier(STEPS[workload], state_bytes=state_bytes, watch=watch)
-    topology.addProcessor(STEP, supplier, SOURCE)
-    if workload != "copy":
+    length = state_bytes if workload in STATEFUL else None
+    topology.addProcessor(STEP, _Supplier(STEPS[workload], length, watch), SOURCE)
+    if workload in STATEFUL:
         topology.addStateStore(_store(serde, cached=cached), STEP)
     topology.addSink(SINK, output_topic, serde.serializer(), serde.serializer(), STEP)
     return topology
@@ -47,14 +47,13 @@ def _store(serde: Any, *, cached: bool) -> Any:
 
 @JImplements("org.apache.kafka.streams.processor.api.ProcessorSupplier", deferred=True)
 class _Supplier:
-    def __init__(self, step: Step, *, state_bytes: int, watch: Watch) -> None:
-        self._step = step
-        self._state_bytes = state_bytes
-        self._watch = watch
+    def __init__(self, step: Step, state_bytes: int | None, watch: Watch) -> None:
+        """`state_bytes`: the least length of a state; None: it keeps none."""
+        self._making = (step, state_bytes, watch)
 
     @JOverride
     def get(self) -> Any:
-        return _Processor(self._step, state_bytes=self._state_bytes, watch=self._watch)
+        return _Processor(*self._making)
 
     @JOverride
     def stores(self) -> Any:
@@ -63,7 +62,7 @@ class _Supplier:
 
 @JImplements("org.apache.kafka.streams.processor.api.Processor", deferred=True)
 class _Processor:
-    def __init__(self, step: Step, *, state_bytes: int, watch: Watch) -> None:
+    def __init__(self, step: Step, state_bytes: int | None, watch: Watch) -> None:
         self._step = step
         self._state_bytes = state_bytes
         self._watch = watch
@@ -72,7 +71,9 @@ class _Processor:
     def init(self, context: Any) -> None:
         self._context = context
         self._partition = int(context.taskId().partition())
-        self._state = _PaddedState(context.getStateStore(STORE), self._state_bytes)
+        self._state: State = NoState()
+        if self._state_bytes is not None:
+            self._state = _PaddedState(context.getStateStore(STORE), self._state_bytes)
 
     @JOverride
     def process(self, record: Any) -> None:
