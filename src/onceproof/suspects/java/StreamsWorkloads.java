@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
@@ -36,7 +37,14 @@ public final class StreamsWorkloads {
         KafkaStreams streams;
         try {
             streams = new KafkaStreams(topology(arguments), properties(arguments));
-        } catch (ConfigException refusal) {
+        } catch (KafkaException problem) {
+            Throwable refusal = problem;
+            while (refusal != null && !(refusal instanceof ConfigException)) {
+                refusal = refusal.getCause();
+            }
+            if (refusal == null) {
+                throw problem;
+            }
             say("misconfigured", "why", refusal.toString());
             System.exit(MISCONFIGURED);
             return;

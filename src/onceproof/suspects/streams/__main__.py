@@ -41,7 +41,10 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     try:
         streams = _make_streams(sys.argv[1], settings)
-    except jpype.JException as refusal:
+    except jpype.JException as problem:
+        refusal = _refusal(problem)
+        if refusal is None:
+            raise
         _say("misconfigured", why=str(refusal))
         return MISCONFIGURED
     states = _States()
@@ -78,6 +81,14 @@ def _make_streams(guarantee: str, settings: Mapping[str, str]) -> Any:
     for name, value in streams_properties(guarantee, settings, os.environ).items():
         properties.setProperty(name, value)
     return jpype.JClass("org.apache.kafka.streams.KafkaStreams")(topology, properties)
+
+
+def _refusal(problem: Any) -> Any:
+    """What says that a property is refused: the exception, or what caused it; None: neither."""
+    kind = jpype.JClass("org.apache.kafka.common.config.ConfigException")
+    while problem is not None and not isinstance(problem, kind):
+        problem = problem.getCause()
+    return problem
 
 
 def _checkpoints(guarantee: str) -> Checkpoints:
