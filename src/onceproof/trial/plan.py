@@ -16,6 +16,8 @@ from onceproof.faults.program import feed_s_min, parse_program, program_faults
 from onceproof.faults.random_schedule import Reach, random_faults
 from onceproof.faults.schedule import Step
 from onceproof.jars import kafka_versions, streams_versions
+from onceproof.jars.local_lock import is_lockable
+from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX
 from onceproof.suspects.catalog import find_suspect
 from onceproof.suspects.streams.properties import EXACTLY_ONCE, GUARANTEE, VERSION
 from onceproof.suspects.suspect import PositionHome, Suspect
@@ -37,10 +39,10 @@ WHOLE_NUMBERS = {
     "batch": 1,
     "state_bytes": 0,
 }
-# Settings that are versions of jars in the lock: what is asked for, and which there are.
+# Settings that are versions of jars: what is asked for, and which the committed lock has.
 VERSIONS = {
-    "clients": ("version of clients", kafka_versions),
-    "streams": ("version of Kafka Streams", streams_versions),
+    "clients": ("version of clients", KAFKA_PREFIX, kafka_versions),
+    "streams": ("version of Kafka Streams", STREAMS_PREFIX, streams_versions),
 }
 
 
@@ -178,8 +180,8 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
             f"controllers of Kafka {scenario.kafka} cannot be told other addresses than their own:"
             " `isolate` needs 4.0 or later"
         )
-    for name, (what, versions) in VERSIONS.items():
-        if name in (suspect.settings or {}) and settings[name] not in versions():
+    for name, (what, prefix, versions) in VERSIONS.items():
+        if name in (suspect.settings or {}) and not is_lockable(prefix + settings[name]):
             raise unknown_name(what, settings[name], versions())
 
 

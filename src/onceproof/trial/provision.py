@@ -4,6 +4,7 @@ from onceproof import jars
 from onceproof.cluster.jvm import JAR_SET_PREFIX
 from onceproof.deadline import Deadline
 from onceproof.history.event import EventLog
+from onceproof.jars.local_lock import is_committed
 from onceproof.jars.lock import STREAMS_PREFIX
 from onceproof.jars.spark_jvm import CONNECTOR_SET
 from onceproof.trial.plan import Plan
@@ -24,6 +25,9 @@ def provision(plan: Plan, events: EventLog) -> None:
         if setting in (plan.suspect.settings or {})
     ]
     for name in dict.fromkeys(names):
+        if not is_committed(name):
+            text = f"{name} is not in the committed lock: resolved, and locked in the local cache"
+            events.write("note", "jars", text=text)
         quiet = Deadline(0)
 
         def tell(done: int, total: int, name: str = name) -> None:
