@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from onceproof.cli.printing import say_error
+from onceproof.faults.toggle import STARTED, TOGGLE
 from onceproof.history.event import Event
 from onceproof.history.verdict import TrialResult, Verdict
 
@@ -33,6 +34,8 @@ class Picture:
         self.progress: dict[str, str] = {}
         self.fetching = ""
         self.at_s = 0.0
+        self._toggles = 0
+        self._toggled_by: dict[str, int] = {}  # instance → the step of the program that did it
 
     def take(self, event: Event) -> None:
         self.at_s = event.at_s
@@ -44,10 +47,29 @@ class Picture:
             self.progress = dict(event.detail)
         elif event.kind == "fetch":
             self.fetching = bar(event)
+        elif event.kind == "fault" and event.detail["action"] == TOGGLE:
+            self._toggled_by[event.subject] = self._toggles
+            self._toggles += 1
         elif event.kind == "fault" and event.detail["applied"] == "true":
             self.in_force[event.subject] = event.detail["action"]
         elif event.kind == "healed":
             self.in_force.pop(event.subject, None)
+
+    def told(self, event: Event) -> str | None:
+        """A line for the event that was taken last; None: none."""
+        detail = event.detail
+        step = self._toggled_by.get(event.subject)
+        number = event.subject.rpartition(" ")[2]
+        if detail.get("action") == TOGGLE and detail.get("applied") != "false":
+            starts = detail.get("evidence", "").startswith(STARTED)
+            how = f"starting instance +{number}" if starts else f"stopping instance -{number}"
+            return f"[{step}] {how}" if event.kind == "fault" else None
+        if event.kind == "said" and detail.get("event") == "stale" and step is not None:
+            return (
+                f"[{step}]!!! BROKEN !!! Expected {detail['expected']} but found"
+                f" {detail['found']} partition: {detail['partition']}"
+            )
+        return told(event)
 
     def line(self) -> str:
         if self.phase == "fetch":
@@ -114,7 +136,7 @@ def _plain(picture: Picture) -> Callable[[Event], None]:
     def listener(event: Event) -> None:
         nonlocal last
         picture.take(event)
-        line = told(event)
+        line = picture.told(event)
         if line is not None:
             say_error(f"{event.at_s:6.1f} s  {line}")
         elif event.kind in ("progress", "fetch") and _is_due(event, last):
@@ -144,7 +166,7 @@ def _live(picture: Picture) -> Iterator[Callable[[Event], None]]:
 
         def listener(event: Event) -> None:
             picture.take(event)
-            line = told(event)
+            line = picture.told(event)
             if line is not None:
                 live.console.print(f"{event.at_s:6.1f} s  {line}", markup=False, highlight=False)
 

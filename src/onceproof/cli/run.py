@@ -22,10 +22,10 @@ def run(
     seed: int = typer.Option(1, help="Same seed: same input, same schedule."),
     records: int | None = typer.Option(None, help="How many input records."),
     iterations: int | None = typer.Option(None, help="How often a loop goes round."),
-    random_faults: int | None = typer.Option(
-        None, metavar="N", help="So many faults by the seed, instead of the scenario's own."
-    ),
+    random_faults: int | None = typer.Option(None, metavar="N", help="Faults drawn by the seed."),
+    program: str | None = typer.Option(None, help='Instances to toggle: "1 2 3", or "random".'),
     kafka: str | None = typer.Option(None, help="Version of the brokers."),
+    streams: str | None = typer.Option(None, help="Version of Kafka Streams, for suspects of it."),
     settings: list[str] = typer.Option([], "--set", help="key=value, as often as needed."),
     bootstrap_server: str | None = typer.Option(None, help="A cluster that runs already."),
     runs_dir: Path = typer.Option(Path("runs"), help="Where run directories are made."),
@@ -35,7 +35,6 @@ def run(
 ) -> int:
     """Run a scenario (chaos_loop by default) and judge it."""
     from onceproof.cli.display import display
-    from onceproof.history.verdict import Verdict
     from onceproof.trial.plan import Request, make_plan
     from onceproof.trial.run import run_trial
 
@@ -49,7 +48,9 @@ def run(
             records=records,
             iterations=iterations,
             random_faults=random_faults,
+            program=program,
             kafka=kafka,
+            streams=streams,
             bootstrap_server=bootstrap_server,
             settings=tuple(settings),
             runs_dir=runs_dir,
@@ -58,16 +59,17 @@ def run(
     )
     with display(plan) as listener:
         result, directory = run_trial(plan, listener)
-    if as_json:
-        say_json(result.to_json())
-    else:
-        _tell(result, directory)
-    return BISECT_SKIP if bisect and result.verdict is Verdict.UNKNOWN else result.verdict.exit_code
+    _tell(result, directory, as_json=as_json)
+    is_skipped = bisect and result.verdict.value == "UNKNOWN"
+    return BISECT_SKIP if is_skipped else result.verdict.exit_code
 
 
-def _tell(result: "TrialResult", directory: "RunDirectory") -> None:
+def _tell(result: "TrialResult", directory: "RunDirectory", *, as_json: bool) -> None:
     from onceproof.cli.display import banner
 
+    if as_json:
+        say_json(result.to_json())
+        return
     for line in banner(result):
         say(line)
     say(f"{result.verdict.value}  {directory.report_html}")

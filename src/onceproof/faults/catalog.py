@@ -17,8 +17,10 @@ from onceproof.faults.refused_commit import RefusedCommit
 from onceproof.faults.restart import Restart
 from onceproof.faults.stop import Stop
 from onceproof.faults.stray_end import StrayEnd
+from onceproof.faults.toggle import Toggle
 from onceproof.faults.usurp import Usurp
 from onceproof.faults.victim import Victim
+from onceproof.faults.wire_aim import WireAim
 from onceproof.suspects.instance import Instance
 from onceproof.wire.control import Wire
 
@@ -30,6 +32,7 @@ PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
     "pause": Pause,
     "stop": Stop,
     "restart": Restart,
+    "toggle": Toggle,
 }
 FRAME_ACTIONS: dict[str, Callable[[Victim, Wire], Fault]] = {
     "stray_end": StrayEnd,
@@ -40,6 +43,7 @@ ACTIONS: dict[str, str] = {
     "pause": "SIGSTOP; healed by SIGCONT",
     "stop": "SIGTERM, a clean end; healed by starting it again",
     "restart": "a clean end and a start right after it",
+    "toggle": "started if it does not run, else stopped cleanly for good (instances only)",
     "slow": "its frames are late (delay_s) and now and then lost (loss_percent)",
     "narrow": "its frames share a line of bytes_per_s",
     "cut": "nothing passes to it or from it; connections stay",
@@ -75,6 +79,7 @@ class Means:
     agents: Agents | None = None
     client: "BrokerClient | None" = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    frames: WireAim | None = None  # None: all of the victim's
 
 
 def make_fault(action: str, victim: Victim, means: Means) -> Fault:
@@ -91,10 +96,10 @@ def make_fault(action: str, victim: Victim, means: Means) -> Fault:
         raise FaultError(
             f"{action} needs the proxy, and this cluster's addresses do not lead there"
         )
-    return _wire_fault(action, victim, means.wire, means.parameters)
+    return _wire_fault(action, victim, means.wire, means)
 
 
-def _wire_fault(action: str, victim: Victim, wire: Wire, parameters: Mapping[str, Any]) -> Fault:
+def _wire_fault(action: str, victim: Victim, wire: Wire, means: Means) -> Fault:
     if action == "disconnect":
         return Disconnect(victim)
     if action in FRAME_ACTIONS:
@@ -102,7 +107,7 @@ def _wire_fault(action: str, victim: Victim, wire: Wire, parameters: Mapping[str
     if action == "usurp":
         assert isinstance(victim, Instance)
         return Usurp(victim, wire)
-    return NetworkFault(victim, wire, action, parameters)
+    return NetworkFault(victim, wire, action, means.parameters, means.frames)
 
 
 def check_action(action: str) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from onceproof.errors import FaultError, OnceproofError, UsageError, unknown_name
 from onceproof.faults.victim import Victim
+from onceproof.faults.wire_aim import WireAim
 from onceproof.wire.control import Wire
 
 if TYPE_CHECKING:
@@ -26,16 +27,24 @@ _numbers = itertools.count(1)
 
 
 class NetworkFault:
-    def __init__(self, victim: Victim, wire: Wire, action: str, parameters: Parameters) -> None:
+    def __init__(
+        self,
+        victim: Victim,
+        wire: Wire,
+        action: str,
+        parameters: Parameters,
+        frames: WireAim | None = None,
+    ) -> None:
+        """`frames`: only these of the victim's; None: all."""
         self._victim = victim
         self._wire = wire
         self._action = action
-        self._told = _in_words(action, parameters)
+        self._told = _in_words(action, parameters) + (f": {frames}" if frames else "")
         number = next(_numbers)
         self._rules = [
             {**rule, "name": f"{action}-{number}-{place}-{direction}", "match": match}
             for place, rule in enumerate(RULES[action](parameters))
-            for direction, match in _matches(action, victim)
+            for direction, match in _matches(action, victim, frames)
         ]
         self._is_healed = False
         self._frames = 0
@@ -94,6 +103,7 @@ RULES: dict[str, RulesOf] = {
     ISOLATE: lambda _: [{"rule": "partition"}],
     "refuse": lambda _: [{"rule": "refuse"}],
 }
+FRAME_ACTIONS = ("slow", "cut")  # those that can be done to some frames only
 # What each may be given, and of which it needs at least one.
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "slow": ("delay_s", "loss_percent"),
@@ -117,8 +127,10 @@ def check_parameters(action: str, given: Parameters) -> None:
         raise UsageError(f"a fault with action {action!r} needs {' or '.join(known)}")
 
 
-def _matches(action: str, victim: Victim) -> list[tuple[str, dict[str, Any]]]:
-    """Both ways, by names that tell them apart."""
+def _matches(action: str, victim: Victim, only: WireAim | None) -> list[tuple[str, dict[str, Any]]]:
+    """Both ways, by names that tell them apart; or the one of the frames that are meant."""
+    if only is not None:
+        return [(only.direction, {**victim.on_the_wire(), **only.match()})]
     frames = {"": victim.on_the_wire()}
     if action == ISOLATE:
         broker = cast("Broker", victim)  # the schedule allows no other target

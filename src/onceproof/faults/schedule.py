@@ -3,11 +3,16 @@
     { action = "kill", target = "instance:random", at = "30%", aim = "mid_output", heal_after_s = 0
     }
 
-`at`      "30%" (that share of this iteration's input is processed), "5 s" (since its feed began),
-or
-          "recovery": the victim of the fault before is back and has not caught up yet
+`at`      "30%"          that share of this iteration's input is processed
+          "30% written"  that much output is in the log, whether or not it is committed
+          "5 s"          since the iteration's feed began
+          "start"        before it began: what was fed so far is processed, and nothing moves
+          "recovery"     the victim of the fault before is back and has not caught up yet
           Actions on the network have parameters besides: see network.py; those on methods, too:
           method.py
+`iteration`  in that one only (the first is 1); otherwise in each
+`frames`     of a fault on the network: only these, written like an aim ("EndTxn response #1")
+`settings`   what the instance has besides its own settings from its next start on
 `aim`     "mid_output": wait, from then on, for a moment in which output is being written;
           "late_end": in which the group does not know the end of the last transaction; or one
           frame of the protocol: see wire_aim.py. With `restart_first` its victim is restarted
@@ -26,13 +31,13 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.catalog import TARGETS, check_action, needs_wire
 from onceproof.faults.fill_offsets import FILL, PARAMETER, check_fill
 from onceproof.faults.method import METHOD_ACTIONS, METHOD_PARAMETERS, check_method_parameters
-from onceproof.faults.network import ALL_PARAMETERS, ISOLATE, check_parameters
+from onceproof.faults.network import ALL_PARAMETERS, FRAME_ACTIONS, ISOLATE, check_parameters
 from onceproof.faults.wire_aim import Release, WireAim, parse_wire_aim
 
 PARAMETERS = ALL_PARAMETERS | METHOD_PARAMETERS | {PARAMETER}
 CHECKS = {FILL: check_fill, **dict.fromkeys(METHOD_ACTIONS, check_method_parameters)}
 FIELDS = {"action", "target", "at", "aim", "release", "restart_first", "heal_after_s"}
-FIELDS |= {"through_next", *PARAMETERS}
+FIELDS |= {"through_next", "iteration", "frames", "settings", *PARAMETERS}
 DISCONNECT = "disconnect"
 VICTIMS_OF = {
     ISOLATE: "broker",
@@ -40,9 +45,13 @@ VICTIMS_OF = {
     "stray_end": "instance",
     "refused_commit": "instance",
     FILL: "broker",
+    "toggle": "instance",
 }
+# After these the instance starts anew: its settings can be others then.
+ACTIONS_WITH_START = ("kill", "stop", "restart", "toggle", "usurp")
 _AT = re.compile(
-    r"^(?:(?P<percent>\d{1,3})\s*%|(?P<seconds>\d+(?:\.\d+)?)\s*s|(?P<word>recovery))$"
+    r"^(?:(?P<percent>\d{1,3})\s*%(?P<written>\s+written)?|(?P<seconds>\d+(?:\.\d+)?)\s*s"
+    r"|(?P<word>recovery|start))$"
 )
 _NUMBERED = re.compile(r"^(instance:\d+|broker:[1-3])$")
 
@@ -55,16 +64,22 @@ class Aim(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Moment:
-    """Exactly one of the three is set."""
+    """Exactly one of them is set."""
 
     progress: float | None = None
+    written: float | None = None
     seconds: float | None = None
     recovery: bool = False
+    start: bool = False
 
     def __str__(self) -> str:
         if self.progress is not None:
             return f"{self.progress:.0%}"
-        return "recovery" if self.recovery else f"{self.seconds:g} s"
+        if self.written is not None:
+            return f"{self.written:.0%} written"
+        if self.seconds is not None:
+            return f"{self.seconds:g} s"
+        return "recovery" if self.recovery else "start"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +92,12 @@ class Step:
     heal_after_s: float = 0.0
     through_next: bool = False  # healed only when the step after it is over
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of an action that takes some
+    frames: WireAim | None = None  # of a fault on the network: only these
+    iteration: int | None = None  # None: in each
+    settings: Mapping[str, str] = field(default_factory=dict)  # from the next start on
+
+    def belongs_to(self, iteration: int) -> bool:
+        return self.iteration in (None, iteration)
 
     @property
     def hits_brokers(self) -> bool:
@@ -129,6 +150,9 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
             heal_after_s=_seconds(entry.get("heal_after_s", 0.0)),
             through_next=_parse_through_next(entry, aim),
             parameters=parameters,
+            frames=_parse_frames(entry, actions),
+            iteration=_parse_iteration(entry),
+            settings=_parse_settings(entry, actions, target),
         )
         for at in _texts(entry["at"])
     ]
@@ -152,6 +176,41 @@ def _parse_through_next(entry: Mapping[str, Any], aim: Aim | WireAim) -> bool:
     if given and isinstance(aim, WireAim) and aim.release is Release.LATE:
         raise UsageError('a fault\'s `through_next` does not go with `release = "late"`')
     return given
+
+
+def _parse_frames(entry: Mapping[str, Any], actions: tuple[str, ...]) -> WireAim | None:
+    if "frames" not in entry:
+        return None
+    for action in actions:
+        if action not in FRAME_ACTIONS:
+            raise UsageError(
+                f"a fault's `frames` are for {', '.join(FRAME_ACTIONS)}; got action {action!r}"
+            )
+    return parse_wire_aim(str(entry["frames"]), {})
+
+
+def _parse_iteration(entry: Mapping[str, Any]) -> int | None:
+    given = entry.get("iteration")
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise UsageError(f"a fault's `iteration` is a number from 1; got {given!r}")
+    return given
+
+
+def _parse_settings(
+    entry: Mapping[str, Any], actions: tuple[str, ...], target: str
+) -> dict[str, str]:
+    given = entry.get("settings", {})
+    if not isinstance(given, Mapping) or not all(isinstance(text, str) for text in given.values()):
+        raise UsageError(f"a fault's `settings` is a table of texts; got {given!r}")
+    starts = all(action in ACTIONS_WITH_START for action in actions)
+    if given and not (starts and target.startswith("instance:")):
+        raise UsageError(
+            "a fault's `settings` are for an instance that it starts anew"
+            f" ({', '.join(ACTIONS_WITH_START)}); got {' or '.join(actions)} on {target}"
+        )
+    return dict(given)
 
 
 def _parse_restart_first(entry: Mapping[str, Any], aim: Aim | WireAim) -> bool:
@@ -179,13 +238,17 @@ def _parse_aim(entry: Mapping[str, Any]) -> Aim | WireAim:
 def parse_moment(text: str) -> Moment:
     found = _AT.match(text)
     if found is None:
-        raise UsageError(f'a fault\'s `at` must be "30%", "5 s" or "recovery"; got {text!r}')
-    if found["percent"] is not None and int(found["percent"]) <= 100:
-        return Moment(progress=int(found["percent"]) / 100)
+        raise UsageError(
+            'a fault\'s `at` must be "30%", "30% written", "5 s", "start" or "recovery";'
+            f" got {text!r}"
+        )
     if found["seconds"] is not None:
         return Moment(seconds=float(found["seconds"]))
     if found["word"] is not None:
-        return Moment(recovery=True)
+        return Moment(recovery=found["word"] == "recovery", start=found["word"] == "start")
+    share = int(found["percent"]) / 100
+    if share <= 1:
+        return Moment(written=share) if found["written"] else Moment(progress=share)
     raise UsageError(f"a fault's `at` must be at most 100%; got {text!r}")
 
 

@@ -38,13 +38,14 @@ class Field:
         return broker, broker.name + role
 
     def _instance(self, which: str) -> Victim:
+        """By number any of them: one that does not run can still be started."""
         running = [instance for instance in self.instances if instance.is_running()]
         if which == "random":
             return self._one_of(running, "instance")
-        for instance in running:
+        for instance in self.instances:
             if instance.name == f"instance {which}":
                 return instance
-        raise FaultError(f"instance {which} does not run; {len(self.instances)} were started")
+        raise FaultError(f"there is no instance {which}; there are {len(self.instances)}")
 
     def _broker(self, which: str) -> Broker:
         running = [each for each in self.brokers.values() if each.is_running()]

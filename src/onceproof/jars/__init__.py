@@ -12,6 +12,6 @@ Invariant: a path that `classpath` returns holds exactly the bytes the lock name
 
 from onceproof.jars.cache import classpath
 from onceproof.jars.fetch import Progress
-from onceproof.jars.lock import kafka_versions, known_sets
+from onceproof.jars.lock import kafka_versions, known_sets, streams_versions
 
-__all__ = ["Progress", "classpath", "kafka_versions", "known_sets"]
+__all__ = ["Progress", "classpath", "kafka_versions", "known_sets", "streams_versions"]

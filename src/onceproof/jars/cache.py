@@ -14,7 +14,8 @@ from onceproof.cache import CACHE_VARIABLE, cache_directory
 from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import DeadlineExpired, JarError
 from onceproof.jars.fetch import Progress, fetch, sha256
-from onceproof.jars.lock import Artifact, committed_lock
+from onceproof.jars.local_lock import artifacts_of
+from onceproof.jars.lock import Artifact
 from onceproof.jars.repository import repository_address
 
 DIRECTORY_NAME = "jars"
@@ -24,7 +25,7 @@ LOCK_S_MAX = 900.0
 
 def classpath(set_name: str, progress: Progress | None = None) -> list[Path]:
     """The jars of a set, in the lock's order, each verified; fetches what is missing."""
-    artifacts = committed_lock().artifacts(set_name)
+    artifacts = artifacts_of(set_name)
     directory = cache_directory(DIRECTORY_NAME)
     ensure(artifacts, directory, progress)
     return [directory / artifact.path for artifact in artifacts]

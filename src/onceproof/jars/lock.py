@@ -17,6 +17,7 @@ from onceproof.errors import unknown_name
 
 LOCK_FILE = Path(__file__).with_name("lock.json")
 KAFKA_PREFIX = "kafka-"
+STREAMS_PREFIX = "streams-"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +50,17 @@ def known_sets() -> list[str]:
 
 def kafka_versions() -> list[str]:
     """The broker versions that can be started, oldest first."""
-    names = [name for name in committed_lock().sets if name.startswith(KAFKA_PREFIX)]
-    return sorted((name.removeprefix(KAFKA_PREFIX) for name in names), key=_version_order)
+    return _versions(KAFKA_PREFIX)
+
+
+def streams_versions() -> list[str]:
+    """The versions of Kafka Streams that can be put on trial, oldest first."""
+    return _versions(STREAMS_PREFIX)
+
+
+def _versions(prefix: str) -> list[str]:
+    names = [name for name in committed_lock().sets if name.startswith(prefix)]
+    return sorted((name.removeprefix(prefix) for name in names), key=_version_order)
 
 
 def _version_order(version: str) -> list[int]:

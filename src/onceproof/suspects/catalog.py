@@ -5,11 +5,17 @@ import sys
 from dataclasses import replace
 
 from onceproof.errors import UsageError, unknown_name
+from onceproof.suspects.streams.logs import EVIDENCE
+from onceproof.suspects.streams.properties import AT_LEAST_ONCE, EXACTLY_ONCE, GUARANTEE
+from onceproof.suspects.streams.properties import PREFIX as STREAMS_PREFIX
+from onceproof.suspects.streams.properties import PRODUCERS as STREAMS_PRODUCERS
+from onceproof.suspects.streams.properties import SETTINGS as STREAMS_SETTINGS
 from onceproof.suspects.suspect import PositionHome, Suspect
 
 _SPARK_JOB = (sys.executable, "-m", "onceproof.suspects.spark.job")
 _CONSUMER = (sys.executable, "-m", "onceproof.suspects.consumers")
 _CONSUMER_SETTINGS = {"batch": "100", "group_protocol": "classic"}
+_STREAMS = (sys.executable, "-m", "onceproof.suspects.streams")
 _SPARK_SETTINGS = {
     "lanes": "2",
     # A trial's batches are small; through lanes is the harder way to write them.
@@ -71,6 +77,41 @@ SUSPECTS: dict[str, Suspect] = {
             workloads=("copy",),
             transactional=True,
             settings={"clients": "4.3.1"},
+        ),
+        Suspect(
+            name="streams_exactly_once",
+            description="Kafka Streams of any version (streams=VERSION), exactly_once_v2",
+            argv=(*_STREAMS, EXACTLY_ONCE),
+            position=PositionHome.GROUP,
+            offsets_in_group=True,
+            transactional=True,
+            settings=STREAMS_SETTINGS,
+            open_prefix=STREAMS_PREFIX,
+            log_evidence=EVIDENCE,
+            producer_clients=STREAMS_PRODUCERS,
+        ),
+        Suspect(
+            name="streams_at_least_once",
+            description="the same with at_least_once",
+            argv=(*_STREAMS, AT_LEAST_ONCE),
+            position=PositionHome.GROUP,
+            offsets_in_group=True,
+            transactional=False,
+            settings=STREAMS_SETTINGS,
+            open_prefix=STREAMS_PREFIX,
+            log_evidence=EVIDENCE,
+            producer_clients=STREAMS_PRODUCERS,
+        ),
+        Suspect(
+            name="streams_java",
+            description="the same topologies in Java, without Python in between",
+            argv=(sys.executable, "-m", "onceproof.suspects.java", "StreamsWorkloads"),
+            position=PositionHome.GROUP,
+            offsets_in_group=True,
+            settings={**STREAMS_SETTINGS, GUARANTEE: EXACTLY_ONCE},
+            open_prefix=STREAMS_PREFIX,
+            log_evidence=EVIDENCE,
+            producer_clients=STREAMS_PRODUCERS,
         ),
         Suspect(
             name="command",

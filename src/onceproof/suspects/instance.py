@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from onceproof.deadline import Deadline
@@ -14,6 +15,8 @@ from onceproof.suspects.suspect import Suspect
 
 STOP_S_MAX = 40.0
 LOG_TAIL_LINES = 15
+NOTES_MAX = 60
+NOTE_CHARS_MAX = 400
 
 
 class Instance:
@@ -36,6 +39,7 @@ class Instance:
         self.transactions = 0
         self.says_started = False  # since its last start
         self.speaks = False  # it has printed a JSON line, ever
+        self.complaint = ""  # why it cannot work with the settings it was given
         self._suspect = suspect
         self._assignment = assignment
         self._logs = logs
@@ -47,6 +51,7 @@ class Instance:
         self._zombie: Child | None = None  # a process that was succeeded while it ran
         self._asked_to_end = False
         self._read_to = 0
+        self._notes_left = NOTES_MAX
 
     @property
     def name(self) -> str:
@@ -61,6 +66,12 @@ class Instance:
 
     def as_sender(self) -> Mapping[str, int]:
         return self.on_the_wire()
+
+    def change_settings(self, settings: Mapping[str, str]) -> None:
+        """From its next start on; those it has besides stay."""
+        self._assignment = replace(
+            self._assignment, settings={**self._assignment.settings, **settings}
+        )
 
     def start(self) -> None:
         if self.is_running():
@@ -175,6 +186,15 @@ class Instance:
                 self._read_to += len(line)
                 if line.startswith(b'{"event"'):
                     self._take(line)
+                else:
+                    self._note_evidence(line.decode("utf-8", errors="replace").strip())
+
+    def _note_evidence(self, line: str) -> None:
+        """What its library says of itself, where that explains what comes out."""
+        if self._notes_left and any(part in line for part in self._suspect.log_evidence):
+            self._notes_left -= 1
+            short = line.replace(self._assignment.app_id, "app")
+            self._events.write("note", self.name, text=short[:NOTE_CHARS_MAX])
 
     def _take(self, line: bytes) -> None:
         try:
@@ -182,8 +202,13 @@ class Instance:
         except ValueError:
             return  # a suspect may print what it likes; only whole JSON lines are taken up
         self.speaks = True
+        if said.get("event") == "note":
+            self._events.write("note", self.name, text=str(said.get("text"))[:NOTE_CHARS_MAX])
+            return
         if said.get("event") == "committed":
             self.transactions += 1
+        if said.get("event") == "misconfigured":
+            self.complaint = str(said.get("why", "it does not say why"))
         if said.get("event") == "started":
             self.says_started = True
         self._events.write("said", self.name, **{str(key): value for key, value in said.items()})

@@ -29,4 +29,9 @@ class Suspect:
     # command).
     settings: Mapping[str, str] | None = field(default_factory=dict)
     spark: bool = False  # needs Spark's jars
+    # Client ids of its producers, with {app_id} and {instance}; none: not known.
+    producer_clients: tuple[str, ...] = ()
+    log_evidence: tuple[str, ...] = ()  # a line of its log with one of these belongs to the history
+    # Settings beginning so are passed on word for word, whatever comes after.
+    open_prefix: str | None = None
     instances_max: int = 16  # a Spark query is one instance: its checkpoint has one owner

@@ -12,12 +12,18 @@ from typing import Any
 
 import onceproof
 from onceproof.history.run_directory import RunDirectory
-from onceproof.jars.lock import committed_lock
+from onceproof.jars.local_lock import is_committed
+from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX, committed_lock
 from onceproof.jars.spark_jvm import CONNECTOR_SET
 from onceproof.machine import find_java
 from onceproof.trial.judge import CaseFacts
 from onceproof.trial.plan import Plan
 
+# A setting that chooses the library on trial: what it is, and its jars.
+LIBRARIES = {
+    "clients": ("kafka clients", KAFKA_PREFIX),
+    "streams": ("kafka streams", STREAMS_PREFIX),
+}
 PACKAGES = ("pyspark", "confluent-kafka", "kafka-python")
 
 
@@ -26,11 +32,26 @@ def versions(plan: Plan) -> dict[str, str]:
     return {
         "onceproof": onceproof.__version__,
         "kafka": plan.scenario.kafka if own_brokers else "not ours",
+        **_of_suspect(plan),
         **{name: _installed(name) for name in PACKAGES},
         "spark connector": _connector(),
         "java": find_java().version,
         "python": platform.python_version(),
     }
+
+
+def _of_suspect(plan: Plan) -> dict[str, str]:
+    """Of the library that is on trial, where a setting chooses it."""
+    chosen = plan.suspect.settings or {}
+    return {
+        name: plan.settings[key] + _lock_told(prefix + plan.settings[key])
+        for key, (name, prefix) in LIBRARIES.items()
+        if key in chosen
+    }
+
+
+def _lock_told(jar_set: str) -> str:
+    return "" if is_committed(jar_set) else " (not in the committed lock)"
 
 
 def _installed(package: str) -> str:
@@ -65,6 +86,7 @@ def write_run_json(directory: RunDirectory, plan: Plan, began_at: float) -> None
         "settings": dict(plan.settings),
         "schedule": [
             f"{' or '.join(step.actions)} {step.target} at {step.at} ({step.aim})"
+            + (f" in iteration {step.iteration}" if step.iteration else "")
             for step in plan.schedule
         ],
         "versions": versions(plan),

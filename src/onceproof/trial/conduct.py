@@ -85,10 +85,14 @@ def _iterate(
     stage.events.write("phase", "feed")
     course.iterations = number
     feed = Feed(stage, *bounds)
+    striker = Striker(stage, watch, feed, number, course.faults)
+    steps = [step for step in stage.plan.schedule if step.belongs_to(number)]
+    for step in (each for each in steps if each.at.start):
+        striker.strike(step)
     feed.start()
+    striker.begin()
     try:
-        striker = Striker(stage, watch, feed, number, course.faults)
-        for step in stage.plan.schedule:
+        for step in (each for each in steps if not each.at.start):
             striker.strike(step)
         striker.heal_all()
         stage.events.write("phase", "drain")

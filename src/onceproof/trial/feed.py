@@ -48,4 +48,5 @@ class Feed:
 
     def close(self) -> None:
         self._stop.set()
-        self._thread.join(JOIN_S_MAX)
+        if self._thread.ident is not None:
+            self._thread.join(JOIN_S_MAX)

@@ -5,16 +5,21 @@ start.
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from onceproof.cluster.settings import CONTROLLER, INTERNAL
 from onceproof.errors import UsageError, unknown_name
+from onceproof.faults.program import feed_s_min, parse_program, program_faults
 from onceproof.faults.random_schedule import Reach, random_faults
 from onceproof.faults.schedule import Step
-from onceproof.jars import kafka_versions
+from onceproof.jars import kafka_versions, streams_versions
+from onceproof.jars.local_lock import is_lockable
+from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX
 from onceproof.suspects.catalog import find_suspect
+from onceproof.suspects.streams.properties import EXACTLY_ONCE, GUARANTEE, VERSION
 from onceproof.suspects.suspect import PositionHome, Suspect
 from onceproof.trial.scenario import DEFAULT, SETTABLE, Scenario, load_scenario, make_scenario
 from onceproof.workloads.catalog import workload_named
@@ -32,6 +37,12 @@ WHOLE_NUMBERS = {
     "parallelism": 1,
     "small_batch_bytes": 0,
     "batch": 1,
+    "state_bytes": 0,
+}
+# Settings that are versions of jars: what is asked for, and which the committed lock has.
+VERSIONS = {
+    "clients": ("version of clients", KAFKA_PREFIX, kafka_versions),
+    "streams": ("version of Kafka Streams", STREAMS_PREFIX, streams_versions),
 }
 
 
@@ -47,7 +58,9 @@ class Request:
     records: int | None = None
     iterations: int | None = None
     random_faults: int | None = None  # instead of the scenario's own
+    program: str | None = None  # likewise
     kafka: str | None = None
+    streams: str | None = None  # for a suspect of Kafka Streams
     bootstrap_server: str | None = None
     settings: tuple[str, ...] = ()  # key=value
     runs_dir: Path = Path("runs")
@@ -69,6 +82,11 @@ class Plan:
     repeat: str
 
     @property
+    def instance_numbers(self) -> range:
+        first = self.scenario.first_instance
+        return range(first, first + self.scenario.instances)
+
+    @property
     def needs_wire(self) -> bool:
         return any(step.needs_wire for step in self.schedule)
 
@@ -82,11 +100,16 @@ class Plan:
             *([CONTROLLER] if among else []),
         }
 
+    @property
+    def faults_scheduled(self) -> int:
+        iterations = range(1, self.scenario.iterations + 1)
+        return sum(step.belongs_to(number) for number in iterations for step in self.schedule)
+
     def slices(self) -> list[tuple[int, int]]:
         """The input cut into iterations: [from, to) each."""
-        records, iterations = self.input.records, self.scenario.iterations
-        bounds = [records * cut // iterations for cut in range(iterations + 1)]
-        return list(pairwise(bounds))
+        shares = self.scenario.shares or (1,) * self.scenario.iterations
+        cuts = [0, *accumulate(shares)]
+        return list(pairwise(self.input.records * cut // cuts[-1] for cut in cuts))
 
 
 def make_plan(request: Request) -> Plan:
@@ -97,10 +120,11 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
     """`request` on top of a scenario that is at hand; its own name for one is not looked at."""
     name = request.suspect or ("command" if request.command else scenario.suspect)
     suspect = find_suspect(name, request.command)
-    changed, settings = _settings(request.settings, scenario, suspect)
+    changed, settings = _settings(_pairs(request, suspect), scenario, suspect)
     suspect = _declared(suspect, settings)
     changed.update(_overrides(request, scenario, suspect))
     scenario = make_scenario({**scenario.model_dump(), **changed})
+    scenario = _with_program(scenario, request)
     if request.random_faults is not None:
         scenario = _with_random_faults(scenario, suspect, request, request.random_faults)
     if suspect.settings is not None:
@@ -145,6 +169,10 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
             f"{scenario.iterations} iterations need at least as many records;"
             f" got {scenario.records}"
         )
+    if scenario.producer_byte_rate is not None and not suspect.producer_clients:
+        raise UsageError(
+            f"a quota is set on client ids, and those of {suspect.name}'s producers are not known"
+        )
     if scenario.kafka < "4" and any(
         step.needs_wire_among_controllers for step in scenario.schedule()
     ):
@@ -152,9 +180,9 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
             f"controllers of Kafka {scenario.kafka} cannot be told other addresses than their own:"
             " `isolate` needs 4.0 or later"
         )
-    clients = settings.get("clients")
-    if suspect.settings is not None and clients is not None and clients not in kafka_versions():
-        raise unknown_name("version of clients", clients, kafka_versions())
+    for name, (what, prefix, versions) in VERSIONS.items():
+        if name in (suspect.settings or {}) and not is_lockable(prefix + settings[name]):
+            raise unknown_name(what, settings[name], versions())
 
 
 def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[str, Any]:
@@ -172,6 +200,32 @@ def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[s
     }
     changed = {name: value for name, value in given.items() if value is not None}
     return {**changed, "suspect": suspect.name}
+
+
+def _with_program(scenario: Scenario, request: Request) -> Scenario:
+    """The program as faults, and input that goes on until it ends."""
+    text = request.program if request.program is not None else scenario.program
+    if text is None:
+        return scenario
+    if request.program is not None and request.random_faults is not None:
+        raise UsageError("--program is a schedule, and so is --random-faults: leave one out")
+    program = parse_program(text, request.seed)
+    feed_s = feed_s_min(program, scenario.program_every)
+    changed: dict[str, Any] = {"feed_s": max(scenario.feed_s, feed_s)}
+    if scenario.records_per_second is not None:
+        records = ceil(feed_s * scenario.records_per_second * scenario.iterations)
+        changed = {"records": max(scenario.records, records)}
+    return make_scenario(
+        {
+            **scenario.model_dump(),
+            **changed,
+            "faults": program_faults(program, scenario.program_every),
+            "program": None,
+            "instances": max(program),
+            "first_instance": 1,
+            "running": 0,
+        }
+    )
 
 
 def _with_random_faults(
@@ -201,6 +255,15 @@ def _reach(scenario: Scenario, suspect: Suspect, request: Request) -> Reach:
     )
 
 
+def _pairs(request: Request, suspect: Suspect) -> tuple[str, ...]:
+    """`--set`, and what has an option of its own for short."""
+    if request.streams is None:
+        return request.settings
+    if VERSION not in (suspect.settings or {}):
+        raise UsageError(f"--streams goes with suspects of Kafka Streams; {suspect.name} is none")
+    return (*request.settings, f"{VERSION}={request.streams}")
+
+
 def _settings(
     pairs: Sequence[str], scenario: Scenario, suspect: Suspect
 ) -> tuple[dict[str, Any], dict[str, str]]:
@@ -216,12 +279,23 @@ def _settings(
             brokers[key.removeprefix(BROKER_PREFIX)] = value
         elif key in SETTABLE:
             changed[key] = value
-        elif suspect.settings is None or key in suspect.settings:
+        elif _takes(suspect, key):
             own[key] = value
         else:
-            known = [*SETTABLE, *suspect.settings, f"{BROKER_PREFIX}<property>"]
-            raise unknown_name("key of --set", key, known)
+            raise unknown_name("key of --set", key, [*SETTABLE, *_known_settings(suspect)])
     return {**changed, "broker_properties": brokers}, own
+
+
+def _takes(suspect: Suspect, key: str) -> bool:
+    """Whether it is a setting of this suspect's."""
+    if suspect.settings is None or key in suspect.settings:
+        return True
+    return suspect.open_prefix is not None and key.startswith(suspect.open_prefix)
+
+
+def _known_settings(suspect: Suspect) -> list[str]:
+    prefixes = filter(None, (BROKER_PREFIX, suspect.open_prefix))
+    return [*(suspect.settings or {}), *(f"{prefix}<property>" for prefix in prefixes)]
 
 
 def _sized(settings: dict[str, str], scenario: Scenario) -> dict[str, str]:
@@ -237,8 +311,10 @@ def _sized(settings: dict[str, str], scenario: Scenario) -> dict[str, str]:
 
 def _declared(suspect: Suspect, settings: dict[str, str]) -> Suspect:
     """A user may say of the own command whether all its output is in transactions, and whether
-    the offsets its group commits are its position.
+    the offsets its group commits are its position. Of Streams in Java a setting says the former.
     """
+    if GUARANTEE in (suspect.settings or {}):
+        return replace(suspect, transactional=settings[GUARANTEE] == EXACTLY_ONCE)
     if suspect.settings is not None:
         return suspect
     return replace(
@@ -270,8 +346,10 @@ def _refuse_on_a_foreign_cluster(
             f"scenario {scenario.name} has faults on the network; the addresses of"
             f" {request.bootstrap_server} do not lead through our proxy"
         )
-    if request.kafka is not None or scenario.broker_properties:
-        raise UsageError("--kafka and broker properties are for clusters that onceproof starts")
+    if request.kafka or scenario.broker_properties or scenario.producer_byte_rate:
+        raise UsageError(
+            "--kafka, broker properties and quotas are for clusters that onceproof starts"
+        )
     if request.keep_cluster:
         raise UsageError("--keep-cluster is for clusters that onceproof starts")
 
@@ -287,7 +365,9 @@ def repeat_command(request: Request) -> str:
         "--records": request.records,
         "--iterations": request.iterations,
         "--random-faults": request.random_faults,
+        "--program": request.program,
         "--kafka": request.kafka,
+        "--streams": request.streams,
         "--bootstrap-server": request.bootstrap_server,
     }
     for name, value in options.items():

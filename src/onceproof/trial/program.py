@@ -85,6 +85,12 @@ def _value(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
+    if isinstance(value, Mapping):
+        return (
+            "{ "
+            + ", ".join(f"{_key(name)} = {_value(each)}" for name, each in value.items())
+            + " }"
+        )
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
     return _text(str(value))

@@ -5,22 +5,31 @@ from onceproof.cluster.jvm import JAR_SET_PREFIX
 from onceproof.deadline import Deadline
 from onceproof.faults.jvm.byteman import JAR_SET as AGENT_SET
 from onceproof.history.event import EventLog
+from onceproof.jars.local_lock import is_committed
+from onceproof.jars.lock import STREAMS_PREFIX
 from onceproof.jars.spark_jvm import CONNECTOR_SET
 from onceproof.trial.plan import Plan
 
 TELL_EVERY_S = 0.2
+# A suspect's setting that is a version, and the jars it means.
+SETS_OF_SETTINGS = {"clients": JAR_SET_PREFIX, "streams": STREAMS_PREFIX}
 
 
 def provision(plan: Plan, events: EventLog) -> None:
     """All jars in the cache; those missing come over the network, told as `fetch` events."""
     own_brokers = plan.bootstrap_server is None
-    kafkas = [plan.scenario.kafka] if own_brokers else []
-    if plan.suspect.settings is not None and "clients" in plan.settings:
-        kafkas.append(plan.settings["clients"])
-    needed = [CONNECTOR_SET, *(JAR_SET_PREFIX + each for each in kafkas)]
-    if any(step.needs_agent for step in plan.schedule):
-        needed.append(AGENT_SET)
-    for name in dict.fromkeys(needed):
+    names = [CONNECTOR_SET]
+    names += [JAR_SET_PREFIX + plan.scenario.kafka] if own_brokers else []
+    names += [
+        prefix + plan.settings[setting]
+        for setting, prefix in SETS_OF_SETTINGS.items()
+        if setting in (plan.suspect.settings or {})
+    ]
+    names += [AGENT_SET] if any(step.needs_agent for step in plan.schedule) else []
+    for name in dict.fromkeys(names):
+        if not is_committed(name):
+            text = f"{name} is not in the committed lock: resolved, and locked in the local cache"
+            events.write("note", "jars", text=text)
         quiet = Deadline(0)
 
         def tell(done: int, total: int, name: str = name) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from onceproof.errors import UsageError
 from onceproof.history.event import Event, EventLog
 from onceproof.history.run_directory import RunDirectory, ensure_runs_dir
 from onceproof.history.verdict import TrialResult
@@ -77,6 +78,8 @@ class Trial:
         """The trial's outermost: whatever breaks in here is never HELD."""
         try:
             yield
+        except UsageError:
+            raise  # what was asked for cannot be tried at all: nothing was on trial
         except Exception as problem:  # noqa: BLE001 - a broken trial says UNKNOWN, and why
             told = f"{type(problem).__name__}: {problem}".partition("\n")[0]
             self._course.doubts.append(f"the trial could not be carried through: {told}")
@@ -113,7 +116,7 @@ def _result(plan: Plan, course: Course, duration_s: float) -> TrialResult:
         Evidence(
             findings=course.findings,
             faults=course.faults,
-            faults_scheduled=len(plan.schedule) * plan.scenario.iterations,
+            faults_scheduled=plan.faults_scheduled,
             fed=counts.get("input", 0),
             fed_expected=plan.input.records,
             output=counts.get("output_committed", 0),

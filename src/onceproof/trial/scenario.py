@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import onceproof.scenarios
 from onceproof.checks.catalog import check_named
 from onceproof.errors import UsageError, unknown_name
+from onceproof.faults.program import EVERY_DEFAULT
 from onceproof.faults.schedule import Step, parse_schedule
 
 DIRECTORY = Path(onceproof.scenarios.__file__).parent
@@ -30,7 +31,12 @@ class Scenario(BaseModel):
     records: int = Field(default=6_400, ge=1, le=100_000_000)
     keys: int | None = Field(default=None, ge=1)
     instances: int = Field(default=1, ge=1, le=16)
+    first_instance: int = Field(default=0, ge=0, le=1)  # the number of the first
+    running: int | None = Field(default=None, ge=0)  # from the start; none given: all
+    program: str | None = None  # "1 2 3" instead of instances and faults: see faults/program.py
+    program_every: str = EVERY_DEFAULT
     iterations: int = Field(default=1, ge=1, le=1000)
+    shares: tuple[int, ...] = ()  # of the input, for each iteration; none: equal ones
     # Each iteration's input is spread over so many seconds; 0: one burst.
     feed_s: float = Field(default=0.0, ge=0)
     records_per_second: int | None = Field(default=None, ge=1)  # instead of feed_s
@@ -42,6 +48,8 @@ class Scenario(BaseModel):
     drain_s: float = Field(default=300.0, gt=0)
     settings: dict[str, str] = Field(default_factory=dict)
     broker_properties: dict[str, str] = Field(default_factory=dict)
+    # A quota: so many bytes a second each producer of the suspect may write; none: no quota.
+    producer_byte_rate: int | None = Field(default=None, ge=1)
     checks: tuple[str, ...] = ()  # none: all
     wire_between_brokers: bool = False  # the proxy stands between the brokers, too
     # The versions of one part on which its verdict is known: `onceproof matrix` goes along them.
@@ -70,8 +78,10 @@ class Scenario(BaseModel):
 SETTABLE = (
     "keys",
     "instances",
+    "program_every",
     "feed_s",
     "records_per_second",
+    "producer_byte_rate",
     "partitions",
     "brokers",
     "transaction_timeout_ms",
@@ -108,6 +118,11 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
     _check_axis(scenario)
     for check in scenario.checks:
         check_named(check)
+    _check_iterations(scenario)
+    if scenario.program is not None and scenario.faults:
+        raise UsageError(
+            f"scenario {scenario.name} has a program, which is a schedule: leave its faults out"
+        )
     return scenario
 
 
@@ -117,6 +132,21 @@ def _check_axis(scenario: Scenario) -> None:
             f"scenario {scenario.name}: `axis` and `versions` go together: which part has these"
             " versions, and what is expected of each"
         )
+
+
+def _check_iterations(scenario: Scenario) -> None:
+    shares, iterations = scenario.shares, scenario.iterations
+    if shares and (len(shares) != iterations or min(shares) < 1):
+        raise UsageError(
+            f"scenario {scenario.name}: shares needs a number from 1 for each of {iterations}"
+            f" iterations; got {list(shares)}"
+        )
+    for step in scenario.schedule():
+        if (step.iteration or 1) > iterations:
+            raise UsageError(
+                f"scenario {scenario.name}: a fault is for iteration {step.iteration}, and there"
+                f" are {iterations}"
+            )
 
 
 def _told(name: str, error: ValidationError) -> str:

@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from onceproof.errors import ClusterError, DeadlineExpired, FaultError, ProcessError, UsageError
+from onceproof.faults.program import running_after
 from onceproof.faults.shrink import Repeats, Subset, Tally, Trial, check_repeats, smallest
+from onceproof.faults.toggle import TOGGLE
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
@@ -148,13 +150,15 @@ def bases(run: BrokenRun) -> list[Scenario]:
     """What to shrink, the cheapest first: one iteration as the last one was, then the whole loop.
 
     In one iteration every choice the seed made is written out. Otherwise a fault less would mean
-    other victims for all that come after it.
+    other victims for all that come after it. A loop whose iterations differ is shrunk as a whole.
     """
     scenario = run.scenario
     name = scenario.name.removesuffix(SUFFIX)[: NAME_CHARS_MAX - len(SUFFIX)] + SUFFIX
     faults = _one_moment_each(scenario.faults)
     whole = {**scenario.model_dump(), "name": name, "faults": faults, "expect": "BROKEN"}
     whole["expect_anomalies"] = ()
+    if scenario.shares or any("iteration" in fault for fault in faults):
+        return [make_scenario(whole)]
     records = max(1, scenario.records // scenario.iterations)
     one = {
         "iterations": 1,
@@ -191,6 +195,13 @@ def _chosen(fault: Fault, record: FaultRecord) -> Fault:
     if numbered is not None and fault["target"] == f"{numbered[1]}:random":
         chosen["target"] = f"{numbered[1]}:{numbered[2]}"
     return chosen
+
+
+def _has_workers(scenario: Scenario) -> bool:
+    """Of a program too little may be left: with nobody at work there is nothing to be seen."""
+    toggled = (fault for fault in scenario.faults if fault["action"] == TOGGLE)
+    numbers = tuple(int(str(fault["target"]).rpartition(":")[2]) for fault in toggled)
+    return scenario.running != 0 or bool(running_after(numbers))
 
 
 class Shrinking:
@@ -244,6 +255,8 @@ class Shrinking:
     def _attempt(self, base: Scenario, subset: Subset, carry_out: CarryOut) -> Trial:
         self._number += 1
         scenario = self._scenario(base, subset)
+        if not _has_workers(scenario):
+            return Trial(verdict=Verdict.UNKNOWN, told="no instance would be left at work")
         path = self._write(f"tried/{self._number}.toml", scenario)
         plan = make_plan(self._run.request(path, self._runs_dir))
         try:

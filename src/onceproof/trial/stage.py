@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onceproof.cluster import keep, topics
+from onceproof.cluster import keep, quotas, topics
 from onceproof.cluster.broker import Broker
 from onceproof.cluster.client import BrokerClient
 from onceproof.cluster.local import LocalCluster
@@ -93,6 +93,7 @@ class Stage:
                 for topic in (self.input_topic, self.output_topic):
                     partitions = self.plan.scenario.partitions
                     topics.create_topic(self.client, topic, partitions=partitions)
+                self._set_quota()
                 self._start_instances()
             finally:
                 self._spark = None if spark.exception() else spark.result()
@@ -139,6 +140,7 @@ class Stage:
             agents=ground.agents,
             client=self.client,
             parameters=step.parameters,
+            frames=step.frames,
         )
 
     def _ensure_spark(self) -> JudgeSpark:
@@ -150,6 +152,18 @@ class Stage:
 
     def _note(self, subject: str, text: str) -> None:
         self.events.write("note", subject, text=text)
+
+    def _set_quota(self) -> None:
+        rate = self.plan.scenario.producer_byte_rate
+        if rate is None:
+            return
+        clients = [
+            name.format(app_id=self.app_id, instance=number)
+            for name in self.plan.suspect.producer_clients
+            for number in self.plan.instance_numbers
+        ]
+        quotas.limit_producers(self.client, clients, rate)
+        self._note("cluster", f"quota: {rate} bytes a second for {', '.join(clients)}")
 
     def _start_instances(self) -> None:
         assignment = self._assignment()
@@ -163,9 +177,9 @@ class Stage:
                 on_start=self._know_instance,
                 spares=self._spares,
             )
-            for number in range(self.plan.scenario.instances)
+            for number in self.plan.instance_numbers
         ]
-        for instance in self.instances:
+        for instance in self.instances[: self.plan.scenario.running]:
             instance.start()
 
     def _know_instance(self, number: int, pid: int, start: int) -> None:

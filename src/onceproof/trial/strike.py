@@ -56,8 +56,13 @@ class Striker:
         self._iteration = iteration
         self._began = Deadline(MOMENT_S_MAX)
         self._processed_before = watch.last.processed
+        self._written_before = watch.last.written
         self._last_victim: Victim | None = None
         self._in_force: list[Injected] = []  # to be healed after the step that follows them
+
+    def begin(self) -> None:
+        """The feed has begun: seconds count from now."""
+        self._began = Deadline(MOMENT_S_MAX)
 
     def strike(self, step: Step) -> None:
         """Carry the step out; what became of it stands in `records`, whatever happens after."""
@@ -86,14 +91,17 @@ class Striker:
         """None: it could not be applied, and is recorded as that."""
         action = self._stage.random.choice(step.actions)
         at_s = self._stage.events.now_s()
-        target, victim, held = step.target, None, None
+        target, victim, held, ran = step.target, None, None, True
         try:
             self._await(step.at)
             victim, target = self._stage.field().resolve(step.target)
+            ran = victim.is_running()
             window = self._window(step.at)
             held, aimed = self._aim(step, victim, action)
             fault = make_fault(action, victim, self._stage.means(step))
             self._watch.away.add(victim.name)
+            if step.settings and isinstance(victim, Instance):
+                victim.change_settings(step.settings)
             at_s = self._stage.events.now_s()
             evidence = "; ".join(filter(None, (fault.inject(), aimed, window)))
             if held is not None:
@@ -102,7 +110,7 @@ class Striker:
             self._record(action, target, at_s, applied=False, evidence=str(problem))
             if held is not None:
                 held.abandon()
-            self._bring_back(victim)
+            self._bring_back(victim if ran else None)
             return None
         self._record(action, target, at_s, applied=True, evidence=evidence)
         return Injected(
@@ -187,6 +195,8 @@ class Striker:
         self._watch.away.discard(victim.name)
 
     def _await(self, moment: Moment) -> None:
+        if moment.start:
+            return
         if moment.recovery:
             self._await_recovery()
             return
@@ -199,8 +209,11 @@ class Striker:
     def _reached(self, moment: Moment) -> bool:
         if moment.seconds is not None:
             return self._began.elapsed_s() >= moment.seconds
-        assert moment.progress is not None
         self._feed.is_done()  # a failed feed ends the wait with its error
+        if moment.written is not None:
+            written = self._watch.last.written - self._written_before
+            return written >= moment.written * self._feed.records
+        assert moment.progress is not None
         done = self._watch.last.processed - self._processed_before
         return done >= moment.progress * self._feed.records
 
@@ -216,6 +229,8 @@ class Striker:
 
     def _window(self, moment: Moment) -> str:
         """What was left to do at that moment; raises where nothing was: a fault must hit work."""
+        if moment.start:
+            return "before this iteration's feed"
         self._watch.sample()
         remaining = self._watch.last.remaining
         if self._is_over() or (moment.recovery and remaining == 0):

@@ -22,7 +22,13 @@ COMMON: dict[str, Any] = {
 OF_SPARK: dict[str, Any] = {"records": 1_600, "feed_s": 3.0, "transaction_timeout_ms": 6_000}
 OF_OTHERS: dict[str, Any] = {"records": 600, "feed_s": 3.0, "transaction_timeout_ms": 3_000}
 # How long others take to start is theirs: the input must not be over by then.
-SLOW_STARTERS = ("command", "consumer_java")
+SLOW_STARTERS = (
+    "command",
+    "consumer_java",
+    "streams_exactly_once",
+    "streams_at_least_once",
+    "streams_java",
+)
 OF_SLOW_STARTERS: dict[str, Any] = {**OF_OTHERS, "feed_s": 10.0}
 # Small batches: there are many transactions, and work is left when one of them is hit.
 BATCHES = {"batch": "20", "max_offsets_per_trigger": "100"}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from onceproof.cluster import topics
 from onceproof.deadline import Deadline, pause
-from onceproof.errors import ClusterError, DeadlineExpired
+from onceproof.errors import ClusterError, DeadlineExpired, UsageError
 from onceproof.suspects.position import checkpoint_position
 from onceproof.suspects.suspect import PositionHome
 from onceproof.trial.stage import Stage
@@ -90,6 +90,8 @@ class Watch:
         for instance in self._stage.instances:
             instance.listen()
             code = instance.notice_exit()
+            if instance.complaint:
+                raise UsageError(f"{instance.name} refuses its settings: {instance.complaint}")
             if code is not None:
                 raise SuspectDied(f"{instance.name} ended by itself with exit code {code}")
         for broker in self._stage.brokers.values():
@@ -131,7 +133,8 @@ class Watch:
         """Where the suspect's own records say it is; it declares where those are kept."""
         stage = self._stage
         if stage.plan.suspect.position is PositionHome.SPARK_CHECKPOINT:
-            state = stage.directory.state / "suspect" / "instance-0" / "checkpoint"
+            number = stage.plan.scenario.first_instance
+            state = stage.directory.state / "suspect" / f"instance-{number}" / "checkpoint"
             return checkpoint_position(state, stage.input_topic)
         committed = topics.committed_offsets(stage.client, stage.app_id, stage.input_topic)
         return committed or None

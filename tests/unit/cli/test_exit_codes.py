@@ -28,7 +28,7 @@ from onceproof.history.verdict import TrialResult, Verdict
         (["check", "/nowhere"], 254, "no finished run directory"),
         (["shrink", "/nowhere"], 254, "no finished run directory: run.json is missing"),
         (["run", "--random-faults", "0"], 254, "a number from 1 to 20; got 0"),
-        (["matrix", "tc01_normal"], 254, "names no axis to go along; those that do: kafka_17507"),
+        (["matrix", "tc01_normal"], 254, "names no axis to go along; those that do: kafka_14624"),
         (["matrix", "kafka_17507_marker_race", "--versions", "9"], 254, "unknown Kafka version"),
         (["matrix", "all", "--repeat", "0"], 254, "--repeat takes a number from 1 to 100"),
         (["cluster", "status", "--directory", "/nowhere"], 254, "no cluster in /nowhere"),

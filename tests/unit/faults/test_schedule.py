@@ -17,10 +17,32 @@ from onceproof.faults.wire_aim import Release, WireAim
         ("5 s", Moment(seconds=5.0)),
         ("0.5s", Moment(seconds=0.5)),
         ("recovery", Moment(recovery=True)),
+        ("start", Moment(start=True)),
+        ("60% written", Moment(written=0.6)),
     ],
 )
-def test_moments_are_progress_time_or_recovery(text: str, moment: Moment) -> None:
+def test_each_moment_a_scenario_may_write(text: str, moment: Moment) -> None:
     assert parse_moment(text) == moment
+
+
+@pytest.mark.parametrize("text", ["30%", "60% written", "5 s", "recovery", "start"])
+def test_a_moment_is_told_as_it_is_written(text: str) -> None:
+    assert str(parse_moment(text)) == text
+
+
+def test_a_fault_may_be_for_one_iteration_and_bring_other_settings() -> None:
+    entry = {"action": "kill", "target": "instance:0", "at": "5 s"}
+    (always,) = parse_schedule([entry])
+    (once,) = parse_schedule([{**entry, "iteration": 2, "settings": {"batch": "7"}}])
+    assert [always.belongs_to(number) for number in (1, 2)] == [True, True]
+    assert [once.belongs_to(number) for number in (1, 2)] == [False, True]
+    assert once.settings == {"batch": "7"}
+
+
+def test_another_start_is_needed_for_other_settings() -> None:
+    entry = {"action": "pause", "target": "instance:0", "at": "5 s", "settings": {"a": "b"}}
+    with pytest.raises(UsageError, match="got pause on instance:0"):
+        parse_schedule([entry])
 
 
 def test_a_list_of_moments_is_one_step_each() -> None:
@@ -48,7 +70,12 @@ def test_a_list_of_actions_is_one_step_in_which_the_seed_chooses() -> None:
     [
         ({"action": "tickle"}, "unknown action 'tickle'; known: cut, delay_method, disconnect, "),
         ({"target": "broker"}, "unknown target 'broker'; known: broker:N"),
-        ({"at": "soon"}, 'a fault\'s `at` must be "30%", "5 s" or "recovery"; got \'soon\''),
+        ({"at": "soon"}, '"30% written", "5 s", "start" or "recovery"; got \'soon\''),
+        ({"iteration": 0}, "a fault's `iteration` is a number from 1; got 0"),
+        ({"iteration": "x"}, "a fault's `iteration` is a number from 1; got 'x'"),
+        ({"settings": {"a": "b"}}, "are for an instance that it starts anew"),
+        ({"settings": {"a": 1}}, "is a table of texts; got {'a': 1}"),
+        ({"action": "toggle"}, "action 'toggle' is for instances; got target 'broker:1'"),
         ({"aim": "left"}, "unknown aim 'left'; known: EndTxn request, at_once, late_end"),
         ({"at": 30}, "a fault's action, target and at are texts; got 30"),
         ({"at": "900%"}, "must be at most 100%; got '900%'"),
@@ -87,6 +114,16 @@ def test_an_action_on_the_network_has_its_parameters() -> None:
 def test_a_parameter_that_does_not_belong_is_named(change: dict, message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
         parse_schedule([{"target": "broker:1", "at": "5 s", **change}])
+
+
+def test_a_fault_on_the_network_may_be_for_some_frames_only() -> None:
+    entry = {"action": "slow", "target": "instance:0", "at": "5 s", "delay_s": 3}
+    (step,) = parse_schedule([{**entry, "frames": "EndTxn response commit #1"}])
+    assert step.frames == WireAim(api="EndTxn", direction="response", committed=True, occurrence=1)
+    with pytest.raises(UsageError, match="`frames` are for slow, cut; got action 'kill'"):
+        parse_schedule(
+            [{"action": "kill", "target": "broker:1", "at": "5 s", "frames": "EndTxn request"}]
+        )
 
 
 @pytest.mark.parametrize(

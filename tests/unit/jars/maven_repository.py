@@ -46,6 +46,11 @@ def _handler(repository: Repository) -> type[http.server.BaseHTTPRequestHandler]
                 body = body[: repository.cut_after.pop(0)]
             self.wfile.write(body)
 
+        def do_HEAD(self) -> None:
+            repository.requests.append(f"HEAD {self.path}")
+            self.send_response(repository.status or 200)
+            self.end_headers()
+
         def _start(self) -> int:
             wanted = self.headers.get("Range")
             if not wanted:

@@ -9,7 +9,7 @@ import pytest
 from onceproof.errors import UsageError
 from onceproof.faults.wire_aim import WireAim
 from onceproof.trial.plan import Request, make_plan
-from onceproof.trial.scenario import load_scenario, scenario_names
+from onceproof.trial.scenario import load_scenario, make_scenario, scenario_names
 
 
 @pytest.mark.parametrize("name", scenario_names())
@@ -59,6 +59,23 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
             "--set small_batch_bytes must be a whole number from 0; got '-1'",
         ),
         (Request(settings=("lanes=abc",)), "--set lanes must be a whole number from 1; got 'abc'"),
+        (Request(program="1 0"), "numbers of instances from 1 to 16, like '1 2 3'"),
+        (Request(program="one"), "or 'random'; got 'one'"),
+        (Request(program="1 1"), "program '1 1' ends with no instance running"),
+        (Request(program="1", random_faults=2), "leave one out"),
+        (Request(streams="4.3.1"), "--streams goes with suspects of Kafka Streams"),
+        (
+            Request(suspect="streams_exactly_once", streams="0.1"),
+            "unknown version of Kafka Streams '0.1'; known: 3.3.1",
+        ),
+        (
+            Request(suspect="streams_exactly_once", settings=("lanes=2",)),
+            "known: broker.<property>, brokers, cache, commit_interval_ms",
+        ),
+        (
+            Request(suspect="streams_exactly_once", settings=("state_bytes=-1",)),
+            "--set state_bytes must be a whole number from 0; got '-1'",
+        ),
         (Request(command="my 'app"), "cannot be read: No closing quotation"),
         (Request(settings=("lanes",)), "--set takes key=value; got 'lanes'"),
         (Request(settings=("instances=0",)), "instances: Input should be greater than or equal"),
@@ -111,6 +128,57 @@ def test_settings_reach_the_suspect_the_brokers_and_the_scenario() -> None:
     assert plan.settings["lanes"] == "4"
     assert plan.scenario.broker_properties == {"num.io.threads": "2"}
     assert plan.scenario.partitions == 8
+
+
+def test_any_property_of_streams_can_be_set_by_its_own_name() -> None:
+    pairs = ("streams.commit.interval.ms=7", "streams=3.3.1")
+    plan = make_plan(Request(suspect="streams_exactly_once", settings=pairs))
+    assert plan.settings["streams.commit.interval.ms"] == "7"
+    assert plan.settings["streams"] == "3.3.1"
+
+
+def test_the_option_streams_is_short_for_the_setting() -> None:
+    plan = make_plan(Request(suspect="streams_at_least_once", streams="3.7.2"))
+    assert plan.settings["streams"] == "3.7.2"
+    assert plan.repeat.endswith("--suspect streams_at_least_once --seed 1 --streams 3.7.2")
+
+
+def test_a_program_becomes_a_schedule_of_toggles() -> None:
+    plan = make_plan(Request(suspect="streams_at_least_once", program="1 2 1"))
+    scenario = plan.scenario
+    assert [(fault["target"], fault["at"]) for fault in scenario.faults] == [
+        ("instance:1", "0 s"),
+        ("instance:2", "15 s"),
+        ("instance:1", "30 s"),
+    ]
+    assert (list(plan.instance_numbers), scenario.running, scenario.program) == ([1, 2], 0, None)
+    assert scenario.feed_s == 60  # there is work until the last step, and after it
+
+
+def test_a_program_can_go_by_progress() -> None:
+    settings = ("program_every=20%",)
+    plan = make_plan(Request(suspect="streams_at_least_once", program="1 2 3", settings=settings))
+    assert [str(step.at) for step in plan.schedule] == ["0%", "20%", "40%"]
+
+
+def test_the_shares_of_the_iterations_cut_the_input() -> None:
+    plan = make_plan(Request(scenario="kafka_20685_stale_checkpoint"))
+    assert plan.slices() == [(0, 500), (500, 8_000)]
+    assert plan.faults_scheduled == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"shares": [1, 2, 3]}, "a number from 1 for each of 2 iterations; got [1, 2, 3]"),
+        ({"iterations": 1, "shares": []}, "for iteration 2, and there are 1"),
+        ({"program": "1 2"}, "leave its faults out"),
+    ],
+)
+def test_iterations_shares_and_faults_go_together(change: dict, message: str) -> None:
+    data = load_scenario("kafka_20685_stale_checkpoint").model_dump()
+    with pytest.raises(UsageError, match=re.escape(message)):
+        make_scenario({**data, **change})
 
 
 def test_the_repeat_command_asks_for_the_same_again() -> None:

@@ -374,3 +374,27 @@ def test_what_was_found_as_json(store: Callable[..., Path]) -> None:
     assert data["run"] == str(run_dir)
     assert Path(data["scenario"]).name == "shrunk.toml"
     assert Path(data["test"]).name == "test_shrunk.py"
+
+
+def test_a_program_is_shrunk_to_its_fewest_steps_with_somebody_at_work(
+    store: Callable[..., Path],
+) -> None:
+    def breaks(plan: Plan) -> bool:
+        return targets(plan)[:2] == ["toggle instance:1", "toggle instance:2"]
+
+    trials = MadeUpTrials(breaks)
+    run_dir = store(suspect="consumer_manual_commit", program="1 2 3 3", iterations=1)
+    shrunk = shrink(run_dir, trials)
+    assert shrunk.smallest is not None
+    scenario = load_scenario(str(shrunk.smallest.toml))
+    assert [fault["target"] for fault in scenario.faults] == ["instance:1", "instance:2"]
+    assert (scenario.running, scenario.first_instance, scenario.instances) == (0, 1, 3)
+    assert all(targets(plan) for plan in trials.plans)  # never without anybody
+
+
+def test_a_loop_whose_iterations_differ_is_shrunk_as_a_whole(store: Callable[..., Path]) -> None:
+    run = load_broken_run(store())
+    staged = replace(run, scenario=load_scenario("kafka_20685_stale_checkpoint"))
+    (whole,) = bases(staged)
+    assert (whole.iterations, whole.shares) == (2, (1, 15))
+    assert [fault["action"] for fault in whole.faults] == ["restart", "kill"]

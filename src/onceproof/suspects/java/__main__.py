@@ -1,27 +1,59 @@
 """python -m onceproof.suspects.java NAME: become the Java program of that name.
 
-The clients are of the version that `--set clients=VERSION` asks for.
+Its jars are of the version that a setting asks for: `clients` for TransactionalCopy, `streams` for
+StreamsWorkloads.
 """
 
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from onceproof import jars
+from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX
 from onceproof.machine import find_java
+from onceproof.suspects.streams.logs import logging_flags
+from onceproof.suspects.streams.properties import (
+    GUARANTEE,
+    VERSION,
+    is_cached,
+    state_bytes,
+    streams_properties,
+)
 
 # A small program that lives for seconds: compiled as far as that pays.
 JVM_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+STREAMS = "StreamsWorkloads"
 
 
 def main() -> None:
+    name = sys.argv[1]
     settings = json.loads(os.environ["ONCEPROOF_SETTINGS"])
-    classpath = os.pathsep.join(map(str, jars.classpath(f"kafka-{settings['clients']}")))
-    source = Path(__file__).parent / f"{sys.argv[1]}.java"
+    is_streams = name == STREAMS
+    jar_set = (
+        STREAMS_PREFIX + settings[VERSION] if is_streams else KAFKA_PREFIX + settings["clients"]
+    )
+    classpath = os.pathsep.join(map(str, jars.classpath(jar_set)))
+    source = Path(__file__).parent / f"{name}.java"
     java = str(find_java().executable)
+    flags = [*JVM_FLAGS, *(logging_flags() if is_streams else ())]
+    words = streams_arguments(settings, os.environ) if is_streams else []
     # In our place: signals meant for the suspect reach it, and nothing stands in between.
-    os.execv(java, [java, *JVM_FLAGS, "-cp", classpath, str(source)])
+    os.execv(java, [java, *flags, "-cp", classpath, str(source), *words])
+
+
+def streams_arguments(settings: Mapping[str, str], given: Mapping[str, str]) -> list[str]:
+    """As StreamsWorkloads.java takes them."""
+    properties = streams_properties(settings[GUARANTEE], settings, given)
+    return [
+        given["ONCEPROOF_WORKLOAD"],
+        given["ONCEPROOF_INPUT_TOPIC"],
+        given["ONCEPROOF_OUTPUT_TOPIC"],
+        str(is_cached(settings)).lower(),
+        str(state_bytes(settings)),
+        *(f"{name}={value}" for name, value in properties.items()),
+    ]
 
 
 if __name__ == "__main__":

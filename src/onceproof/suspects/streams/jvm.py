@@ -1,0 +1,27 @@
+"""The JVM inside an instance's process: one for its whole life, with one version of Streams."""
+
+import jpype
+
+from onceproof import jars
+from onceproof.jars.lock import STREAMS_PREFIX
+from onceproof.machine import find_java
+from onceproof.suspects.streams.logs import logging_flags
+
+FLAGS = (
+    "-Xmx384m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",  # a program that lives for seconds: compiled as far as that pays
+    "-Xshare:auto",
+    "-Xrs",  # SIGTERM is Python's
+)
+
+
+def start_jvm(version: str) -> None:
+    library = find_java().home / "lib" / "server" / "libjvm.so"
+    jpype.startJVM(
+        str(library),
+        *FLAGS,
+        *logging_flags(),
+        classpath=[str(jar) for jar in jars.classpath(STREAMS_PREFIX + version)],
+        convertStrings=False,
+    )

@@ -1,0 +1,80 @@
+"""From a suspect's settings to the properties Kafka Streams is started with. Pure.
+
+    guarantee and contract ──▶ settings with a name of ours ──▶ streams.<property>, word for word
+
+Each has the last word over those before it. What Streams makes of a value is its own affair: it is
+the judge of its properties, and its message is shown.
+"""
+
+from collections.abc import Mapping
+
+from onceproof.errors import UsageError
+
+VERSION = "streams"
+PREFIX = "streams."
+DEFAULT_VERSION = "4.3.1"
+EXACTLY_ONCE = "exactly_once_v2"
+AT_LEAST_ONCE = "at_least_once"
+
+# A setting's name, its property and its default; the rest is left as Streams has it.
+NAMED = {
+    "standbys": ("num.standby.replicas", "0"),
+    "threads": ("num.stream.threads", "1"),
+    "commit_interval_ms": ("commit.interval.ms", "500"),
+}
+# What Streams calls the producers of its threads (of the first four), by our client.id.
+PRODUCERS = tuple(
+    f"{{app_id}}-{{instance}}-StreamThread-{thread}-producer" for thread in range(1, 5)
+)
+GUARANTEE = "guarantee"  # of a suspect that is not named after its own
+# Of the topology, not of Streams.
+CACHE, STATE_BYTES = "cache", "state_bytes"
+SETTINGS: dict[str, str] = {
+    VERSION: DEFAULT_VERSION,
+    **{name: default for name, (_, default) in NAMED.items()},
+    CACHE: "false",
+    STATE_BYTES: "0",
+}
+# A dead instance is given up within seconds, as with all suspects here.
+FAILOVER_IN_SECONDS = {"session.timeout.ms": "3000", "heartbeat.interval.ms": "500"}
+
+
+def streams_properties(
+    guarantee: str, settings: Mapping[str, str], given: Mapping[str, str]
+) -> dict[str, str]:
+    """All properties; `given` is the environment contract."""
+    named = {property_: settings.get(name, default) for name, (property_, default) in NAMED.items()}
+    transactions = {"producer.transaction.timeout.ms": given["ONCEPROOF_TRANSACTION_TIMEOUT_MS"]}
+    return {
+        "application.id": given["ONCEPROOF_APP_ID"],
+        "client.id": f"{given['ONCEPROOF_APP_ID']}-{given['ONCEPROOF_INSTANCE']}",
+        "bootstrap.servers": given["ONCEPROOF_BOOTSTRAP_SERVERS"],
+        "state.dir": given["ONCEPROOF_STATE_DIR"],
+        "processing.guarantee": guarantee,
+        "auto.offset.reset": "earliest",
+        **FAILOVER_IN_SECONDS,
+        **(transactions if guarantee == EXACTLY_ONCE else {}),
+        **named,
+        **own_properties(settings),
+    }
+
+
+def own_properties(settings: Mapping[str, str]) -> dict[str, str]:
+    """Those that were asked for by Streams' own names."""
+    return {
+        name.removeprefix(PREFIX): value
+        for name, value in settings.items()
+        if name.startswith(PREFIX)
+    }
+
+
+def is_cached(settings: Mapping[str, str]) -> bool:
+    value = settings.get(CACHE, SETTINGS[CACHE])
+    if value not in ("true", "false"):
+        raise UsageError(f"--set {CACHE} takes true or false; got {value!r}")
+    return value == "true"
+
+
+def state_bytes(settings: Mapping[str, str]) -> int:
+    """How long each state is at least: long ones fill RocksDB's memtables soon."""
+    return int(settings.get(STATE_BYTES, SETTINGS[STATE_BYTES]))
