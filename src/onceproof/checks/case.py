@@ -8,10 +8,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Row
 
 SUSPECTS_LISTENER = "suspects"
 STUCK_AFTER_S_DEFAULT = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """Frames of one api."""
+
+    undecoded: str | None  # one that could not be decoded
+    instances: int  # how many of them are known to have taken part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,16 +48,26 @@ class Case:
     stuck_after_s: float = STUCK_AFTER_S_DEFAULT
 
     @cached_property
-    def undecoded(self) -> Mapping[str, str]:
-        """Of the suspects' frames: api → one that could not be decoded. Looked for once."""
+    def traffic(self) -> Mapping[str, Traffic]:
+        """By api, what suspects and brokers said to each other. Asked of Spark once."""
         from pyspark.sql import functions as F
 
         if self.frames is None:
             return {}
-        riddles = self.frames.where((F.col("listener") == SUSPECTS_LISTENER) & ~F.col("decoded"))
-        one_each = riddles.groupBy("api").agg(F.min(F.struct("connection", "version")).alias("one"))
-        return {
-            row["api"]: f"a frame of connection {row['one']['connection']} could not be decoded:"
-            f" {row['api']} v{row['one']['version']}"
-            for row in one_each.collect()
-        }
+        riddle = F.when(~F.col("decoded"), F.struct("connection", "version"))
+        rows = (
+            self.frames.where(F.col("listener") == SUSPECTS_LISTENER)
+            .groupBy("api")
+            .agg(F.min(riddle).alias("riddle"), F.count_distinct("instance").alias("instances"))
+        )
+        return {row["api"]: _traffic(row) for row in rows.collect()}
+
+
+def _traffic(row: Row) -> Traffic:
+    riddle, told = row["riddle"], None
+    if riddle is not None:
+        told = (
+            f"a frame of connection {riddle['connection']} could not be decoded:"
+            f" {row['api']} v{riddle['version']}"
+        )
+    return Traffic(undecoded=told, instances=row["instances"])

@@ -58,6 +58,24 @@ def keeps_offsets_in_transactions_with_commits(case: Case) -> bool:
     return keeps_offsets_in_transactions(case) and case.commits is not None
 
 
+def deletes_records(case: Case) -> bool:
+    return "DeleteRecords" in case.traffic
+
+
+def commits_in_transactions(case: Case) -> bool:
+    return "TxnOffsetCommit" in case.traffic
+
+
+def has_producer_ids(case: Case) -> bool:
+    return "InitProducerId" in case.traffic
+
+
+def instances_have_producer_ids(case: Case) -> bool:
+    """More than one of them, for all that is known: it takes two to fence each other."""
+    asked = case.traffic.get("InitProducerId")
+    return asked is not None and (asked.instances > 1 or asked.undecoded is not None)
+
+
 CHECKS: Mapping[str, Check] = {
     "lost": Check(
         name="lost",
@@ -109,6 +127,7 @@ CHECKS: Mapping[str, Check] = {
         name="unguarded-offset-commit",
         description="offsets in a transaction without member and generation, then of another's",
         applies=may_keep_offsets_in_group,
+        can_occur=commits_in_transactions,
         order=("at_ns", *INPUT_PLACE[:3]),
     ),
     "premature-offset": Check(
@@ -127,24 +146,28 @@ CHECKS: Mapping[str, Check] = {
         name="deleted-unread",
         description="records deleted before the suspect's committed offset had passed them",
         applies=keeps_offsets_in_group,
+        can_occur=deletes_records,
         order=("at_ns", "deleted_topic", "deleted_partition"),
     ),
     "zombie-write": Check(
         name="zombie-write",
         description="a write of an epoch that had been fenced, accepted all the same",
         applies=has_frames,
+        can_occur=has_producer_ids,
         order=("at_ns", *OUTPUT_PLACE),
     ),
     "shared-transactional-id": Check(
         name="shared-transactional-id",
         description="two live instances that fence each other from one transactional id",
         applies=has_frames_and_timed_events,
+        can_occur=instances_have_producer_ids,
         order=("at_ns", "transactional_id"),
     ),
     "hanging-transaction": Check(
         name="hanging-transaction",
         description="an open transaction of an epoch that was replaced: nobody will end it",
         applies=has_frames_and_batches,
+        can_occur=has_producer_ids,
         order=("partition", "base_offset"),
     ),
     "stuck": Check(

@@ -33,6 +33,8 @@ class Check:
     name: str
     description: str
     applies: Callable[[Case], bool] = always
+    # False: nothing of the kind can have happened, so no query need be asked.
+    can_occur: Callable[[Case], bool] = always
     order: tuple[str, ...] = OUTPUT_PLACE  # columns of `find` that put its rows in order
 
     def find(self, case: Case) -> DataFrame:

@@ -21,8 +21,10 @@ def understood(case: Case, *apis: str) -> DataFrame:
     """All frames of suspects that are of these apis."""
     if case.frames is None:
         raise OnceproofError("the wire was not recorded")
-    for api in sorted(set(apis) & set(case.undecoded)):
-        raise OnceproofError(case.undecoded[api])
+    for api in sorted(set(apis) & set(case.traffic)):
+        riddle = case.traffic[api].undecoded
+        if riddle is not None:
+            raise OnceproofError(riddle)
     return case.frames.where((F.col("listener") == SUSPECTS_LISTENER) & F.col("api").isin(*apis))
 
 

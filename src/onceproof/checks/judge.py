@@ -35,7 +35,7 @@ def judge(case: Case, names: Iterable[str]) -> Judgement:
     checks = [check_named(name) for name in names]
     fitting = [check for check in checks if check.applies(case)]
     with suppress(Exception):  # asked for once, here; a check that needs it tells why it failed
-        _ = case.undecoded
+        _ = case.traffic
     with ThreadPoolExecutor(max_workers=CHECKS_AT_ONCE) as pool:
         answers = list(pool.map(lambda check: _answer(case, check), fitting))
     return Judgement(
@@ -59,6 +59,8 @@ def _answer(case: Case, check: Check) -> Finding | str | None:
 
 def examine(case: Case, check: Check) -> Finding | None:
     """One check: None if there is nothing. Most often there is not, and one Spark job says so."""
+    if not check.can_occur(case):
+        return None
     found = check.find(case)
     rows = found.orderBy(*check.order).limit(WITNESSES_MAX).collect()
     if not rows:
