@@ -386,6 +386,7 @@ def test_a_frame_that_could_not_be_decoded_makes_its_checks_unknown(spark: Spark
     for api in sorted(set(WHAT_EACH_ASKS_ABOUT.values())):
         wire = Wire()
         wire.ask(1, api, decoded=False)
+        wire.ask(2, "InitProducerId")  # without any, nobody can have been fenced
         case = case_of(
             spark,
             batches=[batch(17, 21, "UNKNOWN")],
