@@ -88,7 +88,10 @@ def family_of(mark: str) -> list[warden.Seen]:
     return [each for each in warden.processes() if warden.carries(each, "ONCEPROOF_TEST", mark)]
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGKILL, signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.jury)],
+)
 def test_nothing_is_left_of_a_run_that_is_ended_half_way(tmp_path: Path, number: int) -> None:
     mark = f"half-way-{number}-{os.getpid()}"
     with (tmp_path / "output").open("wb") as output:
