@@ -3,6 +3,7 @@
     init (fences the predecessor) ──▶ poll ──▶ begin ─▶ produce ─▶ send offsets ─▶ commit ──▶ poll …
                                                           │ a transaction that must be aborted
                                        seek back ◀── abort ◀┘
+    a fatal error (fenced): both clients are made anew
 
 Where to go back to is asked of the group, or remembered (`--set after_abort=batch`).
 The client library keeps one epoch for all its transactions: a delayed EndTxn of an earlier one can
@@ -36,6 +37,20 @@ def main() -> int:
     after_abort = setting("after_abort", "committed")
     if after_abort not in PLACES:
         raise SystemExit(f"--set after_abort must be one of {PLACES}; got {after_abort!r}")
+    while not ending.asked:
+        try:
+            run(ending, after_abort)
+        except KafkaException as error:
+            # Fenced, as after a pause: the client is of no use any more, a new one can go on.
+            if not error.args[0].fatal():
+                raise
+            sys.stderr.write(f"beginning anew after {error}\n")
+    say("stopped")
+    return 0
+
+
+def run(ending: Ending, after_abort: str) -> None:
+    """With one pair of clients, until the end or an error that no abort mends."""
     producer = Producer(
         producer_settings(
             **{
@@ -46,24 +61,29 @@ def main() -> int:
     )
     again(lambda: producer.init_transactions(CALL_S))
     consumer = Consumer(consumer_settings())
-    consumer.subscribe([given("INPUT_TOPIC")])
-    at_most = batch_max()
-    say("started")
-    while not ending.asked:
-        records = records_of(consumer.consume(at_most, BATCH_WAIT_S))
-        if not records:
-            continue
-        try:
-            write(producer, consumer, records)
-            say("committed", records=len(records))
-        except KafkaException as error:
-            if not error.args[0].txn_requires_abort():
-                raise
-            again(lambda: producer.abort_transaction(CALL_S))
-            seek_back(consumer, begin_of(records) if after_abort == "batch" else None)
-    consumer.close()
-    say("stopped")
-    return 0
+    try:
+        consumer.subscribe([given("INPUT_TOPIC")])
+        at_most = batch_max()
+        say("started")
+        while not ending.asked:
+            records = records_of(consumer.consume(at_most, BATCH_WAIT_S))
+            if records:
+                process(producer, consumer, records, after_abort)
+    finally:
+        consumer.close()
+
+
+def process(
+    producer: Producer, consumer: Consumer, records: list[Message], after_abort: str
+) -> None:
+    try:
+        write(producer, consumer, records)
+        say("committed", records=len(records))
+    except KafkaException as error:
+        if not error.args[0].txn_requires_abort():
+            raise
+        again(lambda: producer.abort_transaction(CALL_S))
+        seek_back(consumer, begin_of(records) if after_abort == "batch" else None)
 
 
 def write(producer: Producer, consumer: Consumer, records: list[Message]) -> None:
