@@ -72,3 +72,17 @@ def test_it_comes_nearly_every_time(scenario: str, tmp_path: Path) -> None:
     )
     (row,) = told["rows"]
     assert (row["of"], row["broken"] >= BROKEN_MIN) == (REPEATS, True), row
+
+
+def test_a_rule_on_a_method_that_does_not_exist_leaves_the_verdict_open(tmp_path: Path) -> None:
+    whole = load_scenario("kafka_17507_marker_race")
+    rule = {**whole.faults[0], "method": "kafka.coordinator.group.NoSuchThing.atAll"}
+    misspelt = tmp_path / "misspelt.toml"
+    misspelt.write_text(to_toml(whole.model_copy(update={"faults": (rule, *whole.faults[1:])})))
+    ended = onceproof("run", str(misspelt), "--runs-dir", str(tmp_path), "--json", "--bisect")
+    result = json.loads(ended.stdout)
+    assert (ended.returncode, result["verdict"]) == (125, "UNKNOWN")
+    assert [fault["applied"] for fault in result["faults"]] == [False, True]
+    assert "has loaded no class with a method kafka.coordinator.group.NoSuchThing.atAll" in str(
+        result["reasons"]
+    )

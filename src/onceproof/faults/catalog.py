@@ -34,7 +34,7 @@ PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
     "restart": Restart,
     "toggle": Toggle,
 }
-FRAME_ACTIONS: dict[str, Callable[[Victim, Wire], Fault]] = {
+PROTOCOL_ACTIONS: dict[str, Callable[[Victim, Wire], Fault]] = {
     "stray_end": StrayEnd,
     "refused_commit": RefusedCommit,
 }
@@ -102,8 +102,8 @@ def make_fault(action: str, victim: Victim, means: Means) -> Fault:
 def _wire_fault(action: str, victim: Victim, wire: Wire, means: Means) -> Fault:
     if action == "disconnect":
         return Disconnect(victim)
-    if action in FRAME_ACTIONS:
-        return FRAME_ACTIONS[action](victim, wire)
+    if action in PROTOCOL_ACTIONS:
+        return PROTOCOL_ACTIONS[action](victim, wire)
     if action == "usurp":
         assert isinstance(victim, Instance)
         return Usurp(victim, wire)

@@ -143,7 +143,7 @@ def _texts(value: object) -> Sequence[str]:
 def in_words(rules: Sequence[Rule]) -> str:
     first = rules[0]
     what = f"throws {first.exception}" if first.exception else f"begins {first.delay_ms} ms late"
-    often = "" if first.times is None else f" (the first {first.times} times)"
+    often = "" if first.times is None else f" ({_times(first.times)} at most)"
     return f"{' or '.join(rule.place for rule in rules)} {what}{often}"
 
 
@@ -154,8 +154,12 @@ def told_firings(rules: Sequence[Rule], seen: Sequence[Firing], log: str) -> str
         mine = [each for each in seen if each.rule == rule.name]
         if mine:
             threads = ", ".join(sorted({each.thread for each in mine}))
-            told.append(f"{rule.place} was hit {len(mine)} times in {threads}")
+            told.append(f"{rule.place} was hit {_times(len(mine))} in {threads}")
     return f"{'; '.join(told)} (logs/{log}: {seen[0].rule})"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def why_nothing(victim: str, rules: Sequence[Rule], listing: str) -> str:

@@ -80,7 +80,7 @@ def test_an_exception_is_thrown_as_often_as_it_is_asked_for() -> None:
     assert 'IF (TRUE) AND incrementCounter("onceproof-7-0") <= 2\n' in text
     assert 'throw new java.lang.IllegalStateException("onceproof-7-0: thrown by onceproof")' in text
     assert in_words([rule]) == (
-        f"{METHOD} throws java.lang.IllegalStateException (the first 2 times)"
+        f"{METHOD} throws java.lang.IllegalStateException (2 times at most)"
     )
 
 
