@@ -63,6 +63,14 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
         (Request(program="one"), "or 'random'; got 'one'"),
         (Request(program="1 1"), "program '1 1' ends with no instance running"),
         (Request(program="1", random_faults=2), "leave one out"),
+        (
+            Request(command="x", workload="copy", settings=("producer_byte_rate=1",)),
+            "a quota is set on client ids, and those of command's producers are not",
+        ),
+        (
+            Request(scenario="kafka_17455_quota", bootstrap_server="localhost:9092"),
+            "--kafka, broker properties and quotas are for clusters that onceproof starts",
+        ),
         (Request(streams="4.3.1"), "--streams goes with suspects of Kafka Streams"),
         (
             Request(suspect="streams_exactly_once", streams="0.1"),
