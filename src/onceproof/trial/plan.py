@@ -20,7 +20,13 @@ from onceproof.jars.local_lock import is_lockable
 from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX
 from onceproof.suspects.catalog import find_suspect
 from onceproof.suspects.streams.own_jars import own_version
-from onceproof.suspects.streams.properties import EXACTLY_ONCE, GUARANTEE, OWN_JARS, VERSION
+from onceproof.suspects.streams.properties import (
+    EXACTLY_ONCE,
+    GUARANTEE,
+    OWN_JARS,
+    VERSION,
+    is_cached,
+)
 from onceproof.suspects.suspect import PositionHome, Suspect
 from onceproof.trial.scenario import DEFAULT, SETTABLE, Scenario, load_scenario, make_scenario
 from onceproof.workloads.catalog import workload_named
@@ -184,8 +190,10 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
     for name, (what, prefix, versions) in VERSIONS.items():
         if name in (suspect.settings or {}) and not is_lockable(prefix + settings[name]):
             raise unknown_name(what, settings[name], versions())
-    if settings.get(OWN_JARS) and OWN_JARS in (suspect.settings or {}):
-        own_version(Path(settings[OWN_JARS]))
+    if OWN_JARS in (suspect.settings or {}):
+        is_cached(settings)
+        if settings[OWN_JARS]:
+            own_version(Path(settings[OWN_JARS]))
 
 
 def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[str, Any]:

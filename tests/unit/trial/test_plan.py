@@ -81,6 +81,10 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
             "known: broker.<property>, brokers, cache, commit_interval_ms",
         ),
         (
+            Request(suspect="streams_exactly_once", settings=("cache=yes",)),
+            "--set cache takes true or false; got 'yes'",
+        ),
+        (
             Request(suspect="streams_exactly_once", settings=("state_bytes=-1",)),
             "--set state_bytes must be a whole number from 0; got '-1'",
         ),
