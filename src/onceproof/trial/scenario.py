@@ -52,6 +52,11 @@ class Scenario(BaseModel):
     producer_byte_rate: int | None = Field(default=None, ge=1)
     checks: tuple[str, ...] = ()  # none: all
     wire_between_brokers: bool = False  # the proxy stands between the brokers, too
+    # The versions of one part on which its verdict is known: `onceproof matrix` goes along them.
+    axis: Literal["kafka", "streams", "clients"] | None = None
+    axis_suspect: str | None = None  # if it is another than the scenario's own
+    ticket: str = ""
+    versions: dict[str, Literal["HELD", "BROKEN"]] = Field(default_factory=dict)
     live: bool | None = None  # watch the output while it is written; by default in long loops
     faults: tuple[dict[str, Any], ...] = ()
 
@@ -110,6 +115,7 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
     except ValidationError as error:
         raise UsageError(_told(data.get("name", "?"), error)) from error
     scenario.schedule()
+    _check_axis(scenario)
     for check in scenario.checks:
         check_named(check)
     _check_iterations(scenario)
@@ -118,6 +124,14 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
             f"scenario {scenario.name} has a program, which is a schedule: leave its faults out"
         )
     return scenario
+
+
+def _check_axis(scenario: Scenario) -> None:
+    if bool(scenario.versions) != (scenario.axis is not None):
+        raise UsageError(
+            f"scenario {scenario.name}: `axis` and `versions` go together: which part has these"
+            " versions, and what is expected of each"
+        )
 
 
 def _check_iterations(scenario: Scenario) -> None:
