@@ -104,7 +104,7 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
     suspect = find_suspect(name, request.command)
     changed, settings = sort_settings(_pairs(request, suspect), scenario, suspect)
     suspect = declared(suspect, settings)
-    changed.update(_overrides(request, scenario, suspect))
+    changed = {**_overrides(request, scenario, suspect), **changed}
     scenario = make_scenario({**scenario.model_dump(), **changed})
     scenario = _with_program(scenario, request)
     if request.random_faults is not None:
@@ -179,7 +179,18 @@ def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[s
         "kafka": request.kafka,
     }
     changed = {name: value for name, value in given.items() if value is not None}
+    if scenario.feed_s and suspect.name != scenario.suspect:
+        changed["feed_s"] = scenario.feed_s + _away_s(scenario, suspect)
     return {**changed, "suspect": suspect.name}
+
+
+def _away_s(scenario: Scenario, suspect: Suspect) -> float:
+    """How long the faults of one iteration, timed for another, keep this suspect from its work."""
+    if not suspect.back_s:
+        return 0.0
+    steps = scenario.schedule()
+    deaths = sum(1 for step in steps if not step.hits_brokers)
+    return deaths * suspect.back_s + sum(step.heal_after_s for step in steps)
 
 
 def _with_program(scenario: Scenario, request: Request) -> Scenario:

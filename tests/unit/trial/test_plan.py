@@ -193,6 +193,14 @@ def test_iterations_shares_and_faults_go_together(change: dict, message: str) ->
         make_scenario({**data, **change})
 
 
+def test_a_suspect_that_takes_long_to_be_back_gets_a_longer_feed() -> None:
+    plan = make_plan(Request(suspect="streams_exactly_once"))  # one kill; 3 and 4 s of other faults
+    assert plan.scenario.feed_s == 5 + 9 + 3 + 4
+    given = make_plan(Request(suspect="streams_exactly_once", settings=("feed_s=7",)))
+    assert given.scenario.feed_s == 7
+    assert make_plan(Request()).scenario.feed_s == 5
+
+
 def test_the_repeat_command_asks_for_the_same_again() -> None:
     request = Request(scenario="tc01_normal", command="my app", seed=7, settings=("a=b c",))
     assert make_plan(request).repeat == (
