@@ -178,7 +178,7 @@ def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[s
         "iterations": request.iterations,
         "kafka": request.kafka,
     }
-    changed = {name: value for name, value in given.items() if value is not None}
+    changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if scenario.feed_s and suspect.name != scenario.suspect:
         changed["feed_s"] = scenario.feed_s + _away_s(scenario, suspect)
     return {**changed, "suspect": suspect.name}
