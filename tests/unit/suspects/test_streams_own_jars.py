@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from onceproof.errors import UsageError
+from onceproof.machine import Java
 from onceproof.suspects.streams.own_jars import own_version, streams_classpath
 from onceproof.trial.about import versions
 from onceproof.trial.plan import Request, make_plan
@@ -22,7 +23,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_its_version_is_in_the_name_of_the_library(folder: Path) -> None:
+def test_its_version_is_in_the_name_of_the_library(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = Java(home=Path(), executable=Path(), version="17")
+    monkeypatch.setattr("onceproof.trial.about.find_java", lambda: java)
     assert own_version(folder) == "9.9.0-SNAPSHOT"
     request = Request(suspect="streams_java", settings=(f"streams_jars={folder}",))
     assert versions(make_plan(request))["kafka streams"] == "9.9.0-SNAPSHOT (own jars)"
