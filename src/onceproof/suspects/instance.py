@@ -167,11 +167,14 @@ class Instance:
 
     def _note_evidence(self, line: str) -> None:
         """What its library says of itself, where that explains what comes out."""
-        if self._notes_left and any(part in line for part in self._suspect.log_evidence):
-            self._notes_left -= 1
+        if any(part in line for part in self._suspect.log_evidence):
             self._note(line)
 
     def _note(self, text: str) -> None:
+        """At most NOTES_MAX of them: the log has them all."""
+        if self._notes_left == 0:
+            return
+        self._notes_left -= 1
         short = text.replace(self._assignment.app_id, "app")
         self._events.write("note", self.name, text=short[:NOTE_CHARS_MAX])
 
