@@ -4,6 +4,7 @@ A control is the same scenario without its fault: it must be acquitted on the ba
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +12,14 @@ from typing import Any
 
 import pytest
 
+from onceproof import jars
+from onceproof.cluster.local import LocalCluster
+from onceproof.machine import find_java
 from onceproof.suspects.suspect import ALL_WORKLOADS
 from onceproof.trial.program import to_toml
 from onceproof.trial.scenario import load_scenario, make_scenario
 
+REPRODUCTION = Path(__file__).parents[2] / "docs" / "findings" / "SkipAfterCorrupted.java"
 pytestmark = [pytest.mark.jury, pytest.mark.timeout(1200)]
 
 # Scenario, a version that has the bug, one that does not, and what the bug does.
@@ -22,9 +27,10 @@ BUGS = [
     ("kafka_20685_stale_checkpoint", "4.1.2", "4.3.1", "lost"),
     ("kafka_14624_stale_cache", "3.3.1", "3.9.1", "stale"),
     ("streams_skip_after_corrupted", "4.3.1", "3.7.2", "lost"),
+    ("kafka_17455_quota", "3.8.0", "4.3.1", "stuck"),
 ]
-# What is left of the schedule where nothing is wrong.
-HARMLESS = ("restart",)
+# What is left of the schedule where nothing is wrong; and no quota.
+HARMLESS = ("restart", "toggle")
 
 
 def onceproof(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -68,7 +74,8 @@ def test_without_its_fault_the_bad_version_is_acquitted(
     else:
         harmless = [fault for fault in shipped.faults if fault["action"] in HARMLESS]
         file = tmp_path / f"{scenario}.toml"
-        file.write_text(to_toml(make_scenario({**shipped.model_dump(), "faults": harmless})))
+        without = {"faults": harmless, "producer_byte_rate": None}
+        file.write_text(to_toml(make_scenario({**shipped.model_dump(), **without})))
         held = verdict_of(tmp_path, str(file), "--streams", bad)
     assert held["verdict"] == "HELD", held["reasons"]
 
@@ -76,6 +83,22 @@ def test_without_its_fault_the_bad_version_is_acquitted(
 def test_the_stale_checkpoint_is_no_artefact_of_python(tmp_path: Path) -> None:
     verdict = verdict_of(tmp_path, BUGS[0][0], "--suspect", "streams_java")
     assert (verdict["verdict"], found(verdict)) == ("BROKEN", ["lost"]), verdict["reasons"]
+
+
+@pytest.mark.parametrize(("version", "code"), [("4.3.1", 1), ("3.7.2", 0)])
+def test_the_finding_can_be_reproduced_without_onceproof(
+    version: str, code: int, one_broker: LocalCluster
+) -> None:
+    classpath = os.pathsep.join(map(str, jars.classpath(f"streams-{version}")))
+    ended = subprocess.run(
+        [find_java().executable, "-cp", classpath, str(REPRODUCTION), one_broker.bootstrap()],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert ended.returncode == code, ended.stdout + ended.stderr[-3000:]
+    assert ended.stdout.startswith("fed 8400, committed position 8400, came out ")
 
 
 @pytest.mark.parametrize("scenario", ["tc01_normal", "tc02_crash_loop", "chaos_loop"])

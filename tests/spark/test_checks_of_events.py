@@ -53,6 +53,19 @@ def test_stuck_is_input_left_and_nothing_that_moves(spark: SparkSession) -> None
     ]
 
 
+def test_the_last_sample_of_a_drain_may_be_as_late_as_its_end(spark: SparkSession) -> None:
+    drain = [
+        event(20, "phase", "drain"),
+        sample(25, 600, 200),
+        sample(34.9, 600, 200),
+        sample(35, 600, 200),
+        event(35, "phase", "settle"),
+    ]
+    assert [sentence[:22] for sentence in told(spark, "stuck", *drain)] == [
+        "nothing moved for 10.0"
+    ]
+
+
 def test_a_slow_run_is_not_stuck(spark: SparkSession) -> None:
     slow = [sample(20 + 9 * step, 500 + step, 300 - step) for step in range(5)]
     assert told(spark, "stuck", event(20, "phase", "drain"), *slow) == []

@@ -33,11 +33,12 @@ def find(case: Case) -> DataFrame:
 
 def _timeline(events: DataFrame) -> DataFrame:
     """Samples of the run, each with its phase, the instances running and the last disturbance."""
-    by_time = Window.partitionBy(F.lit(0)).orderBy("at_s", "kind")
+    is_phase = F.col("kind") == "phase"
+    # A sample in the millisecond in which a phase begins belongs to the one before.
+    by_time = Window.partitionBy(F.lit(0)).orderBy("at_s", is_phase, "kind")
     so_far = by_time.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     step = F.when(F.col("kind") == "started", 1).when(F.col("kind") == "exited", -1).otherwise(0)
     disturbs = F.col("kind").isin("fault", "healed", "started", "exited")
-    is_phase = F.col("kind") == "phase"
     return events.select(
         "at_s",
         "kind",

@@ -62,6 +62,8 @@ def event_sentence(event: Event) -> str:
         return f"fault: {detail.get('action', '?')} {event.subject}{word}"
     if event.kind == "healed":
         return f"healed: {detail.get('action', '?')} {event.subject}"
+    if event.kind == "note" and "text" in detail:
+        return f"{event.subject}: {detail['text']}"
     return " ".join([event.kind, event.subject, *flat_words(detail)]).strip()
 
 

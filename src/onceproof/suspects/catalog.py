@@ -16,6 +16,7 @@ _SPARK_JOB = (sys.executable, "-m", "onceproof.suspects.spark.job")
 _CONSUMER = (sys.executable, "-m", "onceproof.suspects.consumers")
 _CONSUMER_SETTINGS = {"batch": "100", "group_protocol": "classic"}
 _STREAMS = (sys.executable, "-m", "onceproof.suspects.streams")
+_STREAMS_BACK_S = 9.0  # a JVM, the session of the dead member, a rebalance, its state
 _SPARK_SETTINGS = {
     "lanes": "2",
     # A trial's batches are small; through lanes is the harder way to write them.
@@ -89,6 +90,7 @@ SUSPECTS: dict[str, Suspect] = {
             open_prefix=STREAMS_PREFIX,
             log_evidence=EVIDENCE,
             producer_clients=STREAMS_PRODUCERS,
+            back_s=_STREAMS_BACK_S,
         ),
         Suspect(
             name="streams_at_least_once",
@@ -101,6 +103,7 @@ SUSPECTS: dict[str, Suspect] = {
             open_prefix=STREAMS_PREFIX,
             log_evidence=EVIDENCE,
             producer_clients=STREAMS_PRODUCERS,
+            back_s=_STREAMS_BACK_S,
         ),
         Suspect(
             name="streams_java",
@@ -112,6 +115,7 @@ SUSPECTS: dict[str, Suspect] = {
             open_prefix=STREAMS_PREFIX,
             log_evidence=EVIDENCE,
             producer_clients=STREAMS_PRODUCERS,
+            back_s=_STREAMS_BACK_S,
         ),
         Suspect(
             name="command",

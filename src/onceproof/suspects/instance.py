@@ -191,10 +191,16 @@ class Instance:
 
     def _note_evidence(self, line: str) -> None:
         """What its library says of itself, where that explains what comes out."""
-        if self._notes_left and any(part in line for part in self._suspect.log_evidence):
-            self._notes_left -= 1
-            short = line.replace(self._assignment.app_id, "app")
-            self._events.write("note", self.name, text=short[:NOTE_CHARS_MAX])
+        if any(part in line for part in self._suspect.log_evidence):
+            self._note(line)
+
+    def _note(self, text: str) -> None:
+        """At most NOTES_MAX of them: the log has them all."""
+        if self._notes_left == 0:
+            return
+        self._notes_left -= 1
+        short = text.replace(self._assignment.app_id, "app")
+        self._events.write("note", self.name, text=short[:NOTE_CHARS_MAX])
 
     def _take(self, line: bytes) -> None:
         try:
@@ -203,7 +209,7 @@ class Instance:
             return  # a suspect may print what it likes; only whole JSON lines are taken up
         self.speaks = True
         if said.get("event") == "note":
-            self._events.write("note", self.name, text=str(said.get("text"))[:NOTE_CHARS_MAX])
+            self._note(str(said.get("text")))
             return
         if said.get("event") == "committed":
             self.transactions += 1

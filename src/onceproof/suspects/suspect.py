@@ -29,6 +29,9 @@ class Suspect:
     # command).
     settings: Mapping[str, str] | None = field(default_factory=dict)
     spark: bool = False  # needs Spark's jars
+    # It takes so long to be at work again after a death, and then catches up at once: a paced
+    # input goes on for as long, or there would be nothing left for the next fault to hit.
+    back_s: float = 0.0
     # Client ids of its producers, with {app_id} and {instance}; none: not known.
     producer_clients: tuple[str, ...] = ()
     log_evidence: tuple[str, ...] = ()  # a line of its log with one of these belongs to the history

@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import onceproof
@@ -16,6 +17,8 @@ from onceproof.jars.local_lock import is_committed
 from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX, committed_lock
 from onceproof.jars.spark_jvm import CONNECTOR_SET
 from onceproof.machine import find_java
+from onceproof.suspects.streams.own_jars import own_version
+from onceproof.suspects.streams.properties import OWN_JARS
 from onceproof.trial.judge import CaseFacts
 from onceproof.trial.plan import Plan
 
@@ -43,6 +46,8 @@ def versions(plan: Plan) -> dict[str, str]:
 def _of_suspect(plan: Plan) -> dict[str, str]:
     """Of the library that is on trial, where a setting chooses it."""
     chosen = plan.suspect.settings or {}
+    if plan.settings.get(OWN_JARS) and OWN_JARS in chosen:
+        return {"kafka streams": f"{own_version(Path(plan.settings[OWN_JARS]))} (own jars)"}
     return {
         name: plan.settings[key] + _lock_told(prefix + plan.settings[key])
         for key, (name, prefix) in LIBRARIES.items()

@@ -3,8 +3,8 @@ start.
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import ceil
 from pathlib import Path
@@ -15,35 +15,17 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.program import feed_s_min, parse_program, program_faults
 from onceproof.faults.random_schedule import Reach, random_faults
 from onceproof.faults.schedule import Step
-from onceproof.jars import kafka_versions, streams_versions
-from onceproof.jars.local_lock import is_lockable
-from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX
+from onceproof.jars import kafka_versions
 from onceproof.suspects.catalog import find_suspect
-from onceproof.suspects.streams.properties import EXACTLY_ONCE, GUARANTEE, VERSION
+from onceproof.suspects.streams.properties import VERSION
 from onceproof.suspects.suspect import PositionHome, Suspect
-from onceproof.trial.scenario import DEFAULT, SETTABLE, Scenario, load_scenario, make_scenario
+from onceproof.trial.scenario import DEFAULT, Scenario, load_scenario, make_scenario
+from onceproof.trial.settings import check_settings, declared, sized, sort_settings
 from onceproof.workloads.catalog import workload_named
 from onceproof.workloads.input_plan import InputPlan
 
 SEED_DEFAULT = 1
-BROKER_PREFIX = "broker."
-BATCH_RECORDS_MIN = 400
-BATCHES_WANTED = 16
 FEED_S_PER_FAULT = 4.0
-# Of suspects of ours: settings that are whole numbers, and the least each may be.
-WHOLE_NUMBERS = {
-    "lanes": 1,
-    "max_offsets_per_trigger": 1,
-    "parallelism": 1,
-    "small_batch_bytes": 0,
-    "batch": 1,
-    "state_bytes": 0,
-}
-# Settings that are versions of jars: what is asked for, and which the committed lock has.
-VERSIONS = {
-    "clients": ("version of clients", KAFKA_PREFIX, kafka_versions),
-    "streams": ("version of Kafka Streams", STREAMS_PREFIX, streams_versions),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,15 +102,15 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
     """`request` on top of a scenario that is at hand; its own name for one is not looked at."""
     name = request.suspect or ("command" if request.command else scenario.suspect)
     suspect = find_suspect(name, request.command)
-    changed, settings = _settings(_pairs(request, suspect), scenario, suspect)
-    suspect = _declared(suspect, settings)
-    changed.update(_overrides(request, scenario, suspect))
+    changed, settings = sort_settings(_pairs(request, suspect), scenario, suspect)
+    suspect = declared(suspect, settings)
+    changed = {**_overrides(request, scenario, suspect), **changed}
     scenario = make_scenario({**scenario.model_dump(), **changed})
     scenario = _with_program(scenario, request)
     if request.random_faults is not None:
         scenario = _with_random_faults(scenario, suspect, request, request.random_faults)
     if suspect.settings is not None:
-        settings = _sized(settings, scenario)
+        settings = sized(settings, scenario)
     _check(scenario, suspect, settings)
     schedule = scenario.schedule()
     if request.bootstrap_server is not None:
@@ -180,9 +162,7 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
             f"controllers of Kafka {scenario.kafka} cannot be told other addresses than their own:"
             " `isolate` needs 4.0 or later"
         )
-    for name, (what, prefix, versions) in VERSIONS.items():
-        if name in (suspect.settings or {}) and not is_lockable(prefix + settings[name]):
-            raise unknown_name(what, settings[name], versions())
+    check_settings(suspect, settings)
 
 
 def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[str, Any]:
@@ -198,8 +178,19 @@ def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[s
         "iterations": request.iterations,
         "kafka": request.kafka,
     }
-    changed = {name: value for name, value in given.items() if value is not None}
+    changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if scenario.feed_s and suspect.name != scenario.suspect:
+        changed["feed_s"] = scenario.feed_s + _away_s(scenario, suspect)
     return {**changed, "suspect": suspect.name}
+
+
+def _away_s(scenario: Scenario, suspect: Suspect) -> float:
+    """How long the faults of one iteration, timed for another, keep this suspect from its work."""
+    if not suspect.back_s:
+        return 0.0
+    steps = scenario.schedule()
+    deaths = sum(1 for step in steps if not step.hits_brokers)
+    return deaths * suspect.back_s + sum(step.heal_after_s for step in steps)
 
 
 def _with_program(scenario: Scenario, request: Request) -> Scenario:
@@ -262,73 +253,6 @@ def _pairs(request: Request, suspect: Suspect) -> tuple[str, ...]:
     if VERSION not in (suspect.settings or {}):
         raise UsageError(f"--streams goes with suspects of Kafka Streams; {suspect.name} is none")
     return (*request.settings, f"{VERSION}={request.streams}")
-
-
-def _settings(
-    pairs: Sequence[str], scenario: Scenario, suspect: Suspect
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """`--set` sorted out: what changes the scenario, and the suspect's own settings."""
-    changed: dict[str, Any] = {}
-    brokers = dict(scenario.broker_properties)
-    own = {**(suspect.settings or {}), **scenario.settings}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise UsageError(f"--set takes key=value; got {pair!r}")
-        if key.startswith(BROKER_PREFIX):
-            brokers[key.removeprefix(BROKER_PREFIX)] = value
-        elif key in SETTABLE:
-            changed[key] = value
-        elif _takes(suspect, key):
-            own[key] = value
-        else:
-            raise unknown_name("key of --set", key, [*SETTABLE, *_known_settings(suspect)])
-    return {**changed, "broker_properties": brokers}, own
-
-
-def _takes(suspect: Suspect, key: str) -> bool:
-    """Whether it is a setting of this suspect's."""
-    if suspect.settings is None or key in suspect.settings:
-        return True
-    return suspect.open_prefix is not None and key.startswith(suspect.open_prefix)
-
-
-def _known_settings(suspect: Suspect) -> list[str]:
-    prefixes = filter(None, (BROKER_PREFIX, suspect.open_prefix))
-    return [*(suspect.settings or {}), *(f"{prefix}<property>" for prefix in prefixes)]
-
-
-def _sized(settings: dict[str, str], scenario: Scenario) -> dict[str, str]:
-    """ "auto" becomes a batch size that cuts an iteration's input into about sixteen batches."""
-    batch = max(BATCH_RECORDS_MIN, scenario.records // scenario.iterations // BATCHES_WANTED)
-    sized = {name: str(batch) if value == "auto" else value for name, value in settings.items()}
-    for name, least in WHOLE_NUMBERS.items():
-        value = sized.get(name, str(least))
-        if not value.isdigit() or int(value) < least:
-            raise UsageError(f"--set {name} must be a whole number from {least}; got {value!r}")
-    return sized
-
-
-def _declared(suspect: Suspect, settings: dict[str, str]) -> Suspect:
-    """A user may say of the own command whether all its output is in transactions, and whether
-    the offsets its group commits are its position. Of Streams in Java a setting says the former.
-    """
-    if GUARANTEE in (suspect.settings or {}):
-        return replace(suspect, transactional=settings[GUARANTEE] == EXACTLY_ONCE)
-    if suspect.settings is not None:
-        return suspect
-    return replace(
-        suspect,
-        transactional=_said(settings, "transactional"),
-        offsets_in_group=_said(settings, "offsets_in_group"),
-    )
-
-
-def _said(settings: dict[str, str], name: str) -> bool | None:
-    said = settings.pop(name, None)
-    if said not in ("true", "false", None):
-        raise UsageError(f"--set {name} takes true or false; got {said!r}")
-    return None if said is None else said == "true"
 
 
 def _refuse_on_a_foreign_cluster(

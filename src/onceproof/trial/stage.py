@@ -163,7 +163,7 @@ class Stage:
             for number in self.plan.instance_numbers
         ]
         quotas.limit_producers(self.client, clients, rate)
-        self._note("cluster", f"quota: {rate} bytes a second for {', '.join(clients)}")
+        self._note("cluster", f"quota: {rate} bytes a second for each producer of the suspect's")
 
     def _start_instances(self) -> None:
         assignment = self._assignment()

@@ -5,8 +5,14 @@ import made_up_runs
 from onceproof.history.event import Event
 from onceproof.history.finding import Finding, Witness
 from onceproof.report.text import RUN_ROWS_MAX, TIME_LINE_ROWS_MAX, render_text
+from onceproof.report.wording import event_sentence
 
 HELD = made_up_runs.held().result
+
+
+def test_a_note_reads_as_what_its_subject_says() -> None:
+    note = Event(at_s=1.0, kind="note", subject="instance 0", detail={"text": "a checkpoint"})
+    assert event_sentence(note) == "instance 0: a checkpoint"
 
 
 def test_the_tail_of_a_log_keeps_its_lines() -> None:

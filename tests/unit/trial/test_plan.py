@@ -63,6 +63,14 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
         (Request(program="one"), "or 'random'; got 'one'"),
         (Request(program="1 1"), "program '1 1' ends with no instance running"),
         (Request(program="1", random_faults=2), "leave one out"),
+        (
+            Request(command="x", workload="copy", settings=("producer_byte_rate=1",)),
+            "a quota is set on client ids, and those of command's producers are not",
+        ),
+        (
+            Request(scenario="kafka_17455_quota", bootstrap_server="localhost:9092"),
+            "--kafka, broker properties and quotas are for clusters that onceproof starts",
+        ),
         (Request(streams="4.3.1"), "--streams goes with suspects of Kafka Streams"),
         (
             Request(suspect="streams_exactly_once", streams="0.1"),
@@ -71,6 +79,10 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
         (
             Request(suspect="streams_exactly_once", settings=("lanes=2",)),
             "known: broker.<property>, brokers, cache, commit_interval_ms",
+        ),
+        (
+            Request(suspect="streams_exactly_once", settings=("cache=yes",)),
+            "--set cache takes true or false; got 'yes'",
         ),
         (
             Request(suspect="streams_exactly_once", settings=("state_bytes=-1",)),
@@ -179,6 +191,14 @@ def test_iterations_shares_and_faults_go_together(change: dict, message: str) ->
     data = load_scenario("kafka_20685_stale_checkpoint").model_dump()
     with pytest.raises(UsageError, match=re.escape(message)):
         make_scenario({**data, **change})
+
+
+def test_a_suspect_that_takes_long_to_be_back_gets_a_longer_feed() -> None:
+    plan = make_plan(Request(suspect="streams_exactly_once"))  # one kill; 3 and 4 s of other faults
+    assert plan.scenario.feed_s == 5 + 9 + 3 + 4
+    given = make_plan(Request(suspect="streams_exactly_once", settings=("feed_s=7",)))
+    assert given.scenario.feed_s == 7
+    assert make_plan(Request()).scenario.feed_s == 5
 
 
 def test_the_repeat_command_asks_for_the_same_again() -> None:

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from onceproof import jars
-from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX
+from onceproof.jars.lock import KAFKA_PREFIX
 from onceproof.machine import find_java
 from onceproof.suspects.streams.logs import logging_flags
+from onceproof.suspects.streams.own_jars import streams_classpath
 from onceproof.suspects.streams.properties import (
     GUARANTEE,
-    VERSION,
     is_cached,
     state_bytes,
     streams_properties,
@@ -31,16 +31,18 @@ def main() -> None:
     name = sys.argv[1]
     settings = json.loads(os.environ["ONCEPROOF_SETTINGS"])
     is_streams = name == STREAMS
-    jar_set = (
-        STREAMS_PREFIX + settings[VERSION] if is_streams else KAFKA_PREFIX + settings["clients"]
-    )
-    classpath = os.pathsep.join(map(str, jars.classpath(jar_set)))
+    found = streams_classpath(settings) if is_streams else clients_classpath(settings)
+    classpath = os.pathsep.join(map(str, found))
     source = Path(__file__).parent / f"{name}.java"
     java = str(find_java().executable)
     flags = [*JVM_FLAGS, *(logging_flags() if is_streams else ())]
     words = streams_arguments(settings, os.environ) if is_streams else []
     # In our place: signals meant for the suspect reach it, and nothing stands in between.
     os.execv(java, [java, *flags, "-cp", classpath, str(source), *words])
+
+
+def clients_classpath(settings: Mapping[str, str]) -> list[Path]:
+    return jars.classpath(KAFKA_PREFIX + settings["clients"])
 
 
 def streams_arguments(settings: Mapping[str, str], given: Mapping[str, str]) -> list[str]:

@@ -21,7 +21,6 @@ from onceproof.suspects.streams.checkpoints import Checkpoints
 from onceproof.suspects.streams.jvm import start_jvm
 from onceproof.suspects.streams.properties import (
     EXACTLY_ONCE,
-    VERSION,
     is_cached,
     state_bytes,
     streams_properties,
@@ -37,7 +36,7 @@ COMMITS_METRIC = ("stream-thread-metrics", "commit-total")
 def main() -> int:
     settings = json.loads(os.environ["ONCEPROOF_SETTINGS"])
     stop = threading.Event()
-    start_jvm(settings[VERSION])
+    start_jvm(settings)
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     try:
         streams = _make_streams(sys.argv[1], settings)

@@ -1,11 +1,12 @@
 """The JVM inside an instance's process: one for its whole life, with one version of Streams."""
 
+from collections.abc import Mapping
+
 import jpype
 
-from onceproof import jars
-from onceproof.jars.lock import STREAMS_PREFIX
 from onceproof.machine import find_java
 from onceproof.suspects.streams.logs import logging_flags
+from onceproof.suspects.streams.own_jars import streams_classpath
 
 FLAGS = (
     "-Xmx384m",
@@ -16,12 +17,12 @@ FLAGS = (
 )
 
 
-def start_jvm(version: str) -> None:
+def start_jvm(settings: Mapping[str, str]) -> None:
     library = find_java().home / "lib" / "server" / "libjvm.so"
     jpype.startJVM(
         str(library),
         *FLAGS,
         *logging_flags(),
-        classpath=[str(jar) for jar in jars.classpath(STREAMS_PREFIX + version)],
+        classpath=[str(jar) for jar in streams_classpath(settings)],
         convertStrings=False,
     )

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from onceproof.errors import UsageError
 
 VERSION = "streams"
+OWN_JARS = "streams_jars"
 PREFIX = "streams."
 DEFAULT_VERSION = "4.3.1"
 EXACTLY_ONCE = "exactly_once_v2"
@@ -31,6 +32,7 @@ GUARANTEE = "guarantee"  # of a suspect that is not named after its own
 CACHE, STATE_BYTES = "cache", "state_bytes"
 SETTINGS: dict[str, str] = {
     VERSION: DEFAULT_VERSION,
+    OWN_JARS: "",
     **{name: default for name, (_, default) in NAMED.items()},
     CACHE: "false",
     STATE_BYTES: "0",

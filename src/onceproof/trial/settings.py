@@ -1,0 +1,112 @@
+"""The suspect's settings: what the scenario and `--set` say, sorted out and checked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from onceproof.errors import UsageError, unknown_name
+from onceproof.jars import kafka_versions, streams_versions
+from onceproof.jars.local_lock import is_lockable
+from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX
+from onceproof.suspects.streams.own_jars import own_version
+from onceproof.suspects.streams.properties import EXACTLY_ONCE, GUARANTEE, OWN_JARS, is_cached
+from onceproof.suspects.suspect import Suspect
+from onceproof.trial.scenario import SETTABLE, Scenario
+
+BROKER_PREFIX = "broker."
+BATCH_RECORDS_MIN = 400
+BATCHES_WANTED = 16
+# Of suspects of ours: settings that are whole numbers, and the least each may be.
+WHOLE_NUMBERS = {
+    "lanes": 1,
+    "max_offsets_per_trigger": 1,
+    "parallelism": 1,
+    "small_batch_bytes": 0,
+    "batch": 1,
+    "state_bytes": 0,
+}
+# Settings that are versions of jars: what is asked for, and which the committed lock has.
+VERSIONS = {
+    "clients": ("version of clients", KAFKA_PREFIX, kafka_versions),
+    "streams": ("version of Kafka Streams", STREAMS_PREFIX, streams_versions),
+}
+
+
+def sort_settings(
+    pairs: Sequence[str], scenario: Scenario, suspect: Suspect
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """`--set` sorted out: what changes the scenario, and the suspect's own settings."""
+    changed: dict[str, Any] = {}
+    brokers = dict(scenario.broker_properties)
+    own = {**(suspect.settings or {}), **scenario.settings}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--set takes key=value; got {pair!r}")
+        if key.startswith(BROKER_PREFIX):
+            brokers[key.removeprefix(BROKER_PREFIX)] = value
+        elif key in SETTABLE:
+            changed[key] = value
+        elif _takes(suspect, key):
+            own[key] = value
+        else:
+            raise unknown_name("key of --set", key, [*SETTABLE, *_known_settings(suspect)])
+    return {**changed, "broker_properties": brokers}, own
+
+
+def _takes(suspect: Suspect, key: str) -> bool:
+    """Whether it is a setting of this suspect's."""
+    if suspect.settings is None or key in suspect.settings:
+        return True
+    return suspect.open_prefix is not None and key.startswith(suspect.open_prefix)
+
+
+def _known_settings(suspect: Suspect) -> list[str]:
+    prefixes = filter(None, (BROKER_PREFIX, suspect.open_prefix))
+    return [*(suspect.settings or {}), *(f"{prefix}<property>" for prefix in prefixes)]
+
+
+def sized(settings: dict[str, str], scenario: Scenario) -> dict[str, str]:
+    """ "auto" becomes a batch size that cuts an iteration's input into about sixteen batches."""
+    batch = max(BATCH_RECORDS_MIN, scenario.records // scenario.iterations // BATCHES_WANTED)
+    whole = {name: str(batch) if value == "auto" else value for name, value in settings.items()}
+    for name, least in WHOLE_NUMBERS.items():
+        value = whole.get(name, str(least))
+        if not value.isdigit() or int(value) < least:
+            raise UsageError(f"--set {name} must be a whole number from {least}; got {value!r}")
+    return whole
+
+
+def check_settings(suspect: Suspect, settings: Mapping[str, str]) -> None:
+    """Versions that may be, and what Kafka Streams itself is not told."""
+    own = suspect.settings or {}
+    for name, (what, prefix, versions) in VERSIONS.items():
+        if name in own and not is_lockable(prefix + settings[name]):
+            raise unknown_name(what, settings[name], versions())
+    if OWN_JARS in own:
+        is_cached(settings)
+        if settings[OWN_JARS]:
+            own_version(Path(settings[OWN_JARS]))
+
+
+def declared(suspect: Suspect, settings: dict[str, str]) -> Suspect:
+    """A user may say of the own command whether all its output is in transactions, and whether
+    the offsets its group commits are its position. Of Streams in Java a setting says the former.
+    """
+    if GUARANTEE in (suspect.settings or {}):
+        return replace(suspect, transactional=settings[GUARANTEE] == EXACTLY_ONCE)
+    if suspect.settings is not None:
+        return suspect
+    return replace(
+        suspect,
+        transactional=_said(settings, "transactional"),
+        offsets_in_group=_said(settings, "offsets_in_group"),
+    )
+
+
+def _said(settings: dict[str, str], name: str) -> bool | None:
+    said = settings.pop(name, None)
+    if said not in ("true", "false", None):
+        raise UsageError(f"--set {name} takes true or false; got {said!r}")
+    return None if said is None else said == "true"
