@@ -10,11 +10,20 @@ from onceproof.suspects.streams.properties import AT_LEAST_ONCE, EXACTLY_ONCE, G
 from onceproof.suspects.streams.properties import PREFIX as STREAMS_PREFIX
 from onceproof.suspects.streams.properties import PRODUCERS as STREAMS_PRODUCERS
 from onceproof.suspects.streams.properties import SETTINGS as STREAMS_SETTINGS
-from onceproof.suspects.suspect import PositionHome, Suspect
+from onceproof.suspects.suspect import Guarantee, PositionHome, Suspect
 
 _SPARK_JOB = (sys.executable, "-m", "onceproof.suspects.spark.job")
 _CONSUMER = (sys.executable, "-m", "onceproof.suspects.consumers")
-_CONSUMER_SETTINGS = {"batch": "100", "group_protocol": "classic"}
+_CONSUMER_SETTINGS = {
+    "batch": "100",
+    "work_ms": "0",
+    "group_protocol": "classic",
+    "assignor": "range",
+    "static_membership": "false",
+    "max_poll_interval_ms": "300000",
+}
+_OWN_TOPICS = ("offsets", "snapshots")
+_OWN_SETTINGS = {"snapshot_every": "50", "restore_s": "0", **_CONSUMER_SETTINGS}
 _STREAMS = (sys.executable, "-m", "onceproof.suspects.streams")
 _SPARK_SETTINGS = {
     "lanes": "2",
@@ -31,6 +40,7 @@ SUSPECTS: dict[str, Suspect] = {
             name="spark_exactly_once",
             description="PySpark Structured Streaming with onceproof's transactional Kafka sink",
             argv=(*_SPARK_JOB, "exactly_once"),
+            guarantee=Guarantee.EXACTLY_ONCE,
             position=PositionHome.SPARK_CHECKPOINT,
             offsets_in_group=False,
             transactional=True,
@@ -42,6 +52,7 @@ SUSPECTS: dict[str, Suspect] = {
             name="spark_builtin_sink",
             description="the same job with Spark's own Kafka sink, which is at-least-once",
             argv=(*_SPARK_JOB, "builtin"),
+            guarantee=Guarantee.AT_LEAST_ONCE,
             position=PositionHome.SPARK_CHECKPOINT,
             offsets_in_group=False,
             transactional=False,
@@ -50,9 +61,23 @@ SUSPECTS: dict[str, Suspect] = {
             instances_max=1,
         ),
         Suspect(
+            name="consumer_auto_commit",
+            description="a plain consumer: the client commits by itself (or processing=thread)",
+            argv=(*_CONSUMER, "auto_commit"),
+            guarantee=Guarantee.NONE,
+            torn_at="OffsetCommit response",
+            position=PositionHome.GROUP,
+            offsets_in_group=True,
+            workloads=("copy",),
+            transactional=False,
+            settings={"processing": "loop", "commit_interval_ms": "200", **_CONSUMER_SETTINGS},
+        ),
+        Suspect(
             name="consumer_manual_commit",
             description="a plain consumer: output first, then its offsets (or order=commit_first)",
             argv=(*_CONSUMER, "manual_commit"),
+            guarantee=Guarantee.AT_LEAST_ONCE,
+            torn_at="OffsetCommit request",
             position=PositionHome.GROUP,
             offsets_in_group=True,
             workloads=("copy",),
@@ -60,9 +85,35 @@ SUSPECTS: dict[str, Suspect] = {
             settings={"order": "output_first", **_CONSUMER_SETTINGS},
         ),
         Suspect(
+            name="consumer_commit_first",
+            description="a plain consumer: its offsets first, then output",
+            argv=(*_CONSUMER, "commit_first"),
+            guarantee=Guarantee.AT_MOST_ONCE,
+            torn_at="OffsetCommit response",
+            position=PositionHome.GROUP,
+            offsets_in_group=True,
+            workloads=("copy",),
+            transactional=False,
+            settings=_CONSUMER_SETTINGS,
+        ),
+        Suspect(
+            name="consumer_idempotent",
+            description="a plain consumer: an idempotent producer, offsets apart",
+            argv=(*_CONSUMER, "idempotent"),
+            guarantee=Guarantee.AT_LEAST_ONCE,
+            torn_at="OffsetCommit request",
+            position=PositionHome.GROUP,
+            offsets_in_group=True,
+            workloads=("copy",),
+            transactional=False,
+            settings=_CONSUMER_SETTINGS,
+        ),
+        Suspect(
             name="consumer_transactional",
             description="a plain consumer: output and offsets in one transaction",
             argv=(*_CONSUMER, "transactional"),
+            guarantee=Guarantee.EXACTLY_ONCE,
+            torn_at="EndTxn request",
             position=PositionHome.GROUP,
             offsets_in_group=True,
             workloads=("copy",),
@@ -70,8 +121,49 @@ SUSPECTS: dict[str, Suspect] = {
             settings={"after_abort": "committed", **_CONSUMER_SETTINGS},
         ),
         Suspect(
+            name="consumer_own_offsets",
+            description="output and offset in one transaction, the offset in a topic of its own",
+            argv=(*_CONSUMER, "own_offsets"),
+            guarantee=Guarantee.EXACTLY_ONCE,
+            torn_at="EndTxn request",
+            position=PositionHome.OWN_TOPIC,
+            offsets_in_group=False,
+            workloads=("copy", "fold"),
+            transactional=True,
+            topics=_OWN_TOPICS,
+            settings=_OWN_SETTINGS,
+        ),
+        Suspect(
+            name="consumer_restore_first",
+            description="wrong on purpose: the same, but it restores first and fences then",
+            argv=(*_CONSUMER, "restore_first"),
+            guarantee=Guarantee.EXACTLY_ONCE,
+            is_liar=True,
+            torn_at="EndTxn request",
+            position=PositionHome.OWN_TOPIC,
+            offsets_in_group=False,
+            workloads=("copy", "fold"),
+            transactional=True,
+            topics=_OWN_TOPICS,
+            settings=_OWN_SETTINGS,
+        ),
+        Suspect(
+            name="consumer_sqlite",
+            description="result and offset in one transaction of SQLite's; its table is judged",
+            argv=(*_CONSUMER, "sqlite"),
+            guarantee=Guarantee.EXACTLY_ONCE,
+            position=PositionHome.SQLITE,
+            offsets_in_group=False,
+            workloads=("copy",),
+            transactional=False,
+            settings={"batch": "100", "work_ms": "0"},
+            instances_max=1,
+        ),
+        Suspect(
             name="consumer_java",
-            description="the same in Java, with the clients of any Kafka (clients=VERSION)",
+            description="consumer_transactional in Java, with the clients of any Kafka"
+            " (clients=VERSION)",
+            guarantee=Guarantee.EXACTLY_ONCE,
             argv=(sys.executable, "-m", "onceproof.suspects.java", "TransactionalCopy"),
             position=PositionHome.GROUP,
             workloads=("copy",),
@@ -82,6 +174,7 @@ SUSPECTS: dict[str, Suspect] = {
             name="streams_exactly_once",
             description="Kafka Streams of any version (streams=VERSION), exactly_once_v2",
             argv=(*_STREAMS, EXACTLY_ONCE),
+            guarantee=Guarantee.EXACTLY_ONCE,
             position=PositionHome.GROUP,
             offsets_in_group=True,
             transactional=True,
@@ -94,6 +187,7 @@ SUSPECTS: dict[str, Suspect] = {
             name="streams_at_least_once",
             description="the same with at_least_once",
             argv=(*_STREAMS, AT_LEAST_ONCE),
+            guarantee=Guarantee.AT_LEAST_ONCE,
             position=PositionHome.GROUP,
             offsets_in_group=True,
             transactional=False,

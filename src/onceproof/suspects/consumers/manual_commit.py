@@ -10,19 +10,20 @@ between the two, the batch is lost.
 
 import sys
 
-from confluent_kafka import Consumer, KafkaException, Producer
+from confluent_kafka import Consumer, Producer
 
 from onceproof.suspects.consumers.contract import (
     BATCH_WAIT_S,
-    CALL_S,
     Ending,
     batch_max,
+    choice,
+    commit,
     consumer_settings,
-    given,
+    copy_out,
     producer_settings,
     records_of,
     say,
-    setting,
+    subscribe,
 )
 
 ORDERS = ("output_first", "commit_first")
@@ -30,13 +31,10 @@ ORDERS = ("output_first", "commit_first")
 
 def main() -> int:
     ending = Ending()
-    order = setting("order", "output_first")
-    if order not in ORDERS:
-        raise SystemExit(f"--set order must be one of {', '.join(ORDERS)}; got {order!r}")
-    commits_first = order == "commit_first"
+    commits_first = choice("order", ORDERS) == "commit_first"
     producer = Producer(producer_settings(**{"enable.idempotence": True}))
     consumer = Consumer(consumer_settings())
-    consumer.subscribe([given("INPUT_TOPIC")])
+    subscribe(consumer)
     at_most = batch_max()
     say("started")
     while not ending.asked:
@@ -45,28 +43,13 @@ def main() -> int:
             continue
         if commits_first and not commit(consumer):
             continue
-        for record in records:
-            producer.produce(given("OUTPUT_TOPIC"), key=record.key(), value=record.value())
-        if producer.flush(CALL_S):
-            raise SystemExit("output was not acknowledged in time")
+        copy_out(producer, records)
         if not commits_first and not commit(consumer):
             continue
         say("committed", records=len(records))
     consumer.close()
     say("stopped")
     return 0
-
-
-def commit(consumer: Consumer) -> bool:
-    """False: its partitions have gone to another member, who will read the batch again."""
-    try:
-        consumer.commit(asynchronous=False)
-    except KafkaException as error:
-        if error.args[0].fatal():
-            raise
-        say("refused", why=str(error))
-        return False
-    return True
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ end the next (KAFKA-17754). That is on trial here, not mended.
 """
 
 import sys
-from collections.abc import Callable
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 
@@ -18,13 +17,16 @@ from onceproof.suspects.consumers.contract import (
     BATCH_WAIT_S,
     CALL_S,
     Ending,
+    again,
     batch_max,
+    choice,
     consumer_settings,
     given,
     producer_settings,
     records_of,
     say,
-    setting,
+    subscribe,
+    work,
 )
 
 # Where a suspect goes back to after an abort: what its group has committed, or what it remembers.
@@ -33,9 +35,7 @@ PLACES = ("committed", "batch")
 
 def main() -> int:
     ending = Ending()
-    after_abort = setting("after_abort", "committed")
-    if after_abort not in PLACES:
-        raise SystemExit(f"--set after_abort must be one of {PLACES}; got {after_abort!r}")
+    after_abort = choice("after_abort", PLACES)
     producer = Producer(
         producer_settings(
             **{
@@ -46,7 +46,7 @@ def main() -> int:
     )
     again(lambda: producer.init_transactions(CALL_S))
     consumer = Consumer(consumer_settings())
-    consumer.subscribe([given("INPUT_TOPIC")])
+    subscribe(consumer)
     at_most = batch_max()
     say("started")
     while not ending.asked:
@@ -69,6 +69,7 @@ def main() -> int:
 def write(producer: Producer, consumer: Consumer, records: list[Message]) -> None:
     producer.begin_transaction()
     for record in records:
+        work()
         producer.produce(given("OUTPUT_TOPIC"), key=record.key(), value=record.value())
         producer.poll(0)
     positions = {record.partition(): (record.offset() or 0) + 1 for record in records}
@@ -94,17 +95,6 @@ def begin_of(records: list[Message]) -> list[TopicPartition]:
     for record in records:
         first.setdefault(record.partition() or 0, record.offset() or 0)
     return [TopicPartition(given("INPUT_TOPIC"), *place) for place in first.items()]
-
-
-def again(step: Callable[[], None]) -> None:
-    """As often as the client says that it may be tried again."""
-    while True:
-        try:
-            step()
-            return
-        except KafkaException as error:
-            if not error.args[0].retriable():
-                raise
 
 
 if __name__ == "__main__":
