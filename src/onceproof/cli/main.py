@@ -14,6 +14,7 @@ import typer
 from onceproof.cli import (
     check,
     cluster,
+    compare,
     list_,
     matrix,
     offsets,
@@ -47,6 +48,7 @@ app.command("list")(list_.list_names)
 app.command("suite")(suite.suite)
 app.command("sweep")(sweep.sweep)
 app.command("matrix")(matrix.matrix)
+app.command("compare")(compare.compare)
 app.command("offsets")(offsets.offsets)
 app.command("shrink")(shrink.shrink)
 app.command("check")(check.check)
