@@ -82,7 +82,7 @@ SUSPECTS: dict[str, Suspect] = {
             offsets_in_group=True,
             workloads=("copy",),
             transactional=False,
-            settings={"order": "output_first", **_CONSUMER_SETTINGS},
+            settings={"order": "output_first", "commit": "batch", **_CONSUMER_SETTINGS},
         ),
         Suspect(
             name="consumer_commit_first",

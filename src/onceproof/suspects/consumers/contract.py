@@ -144,10 +144,22 @@ def work() -> None:
     pause(int(setting("work_ms", "0")) / 1000)
 
 
-def commit(consumer: Consumer) -> bool:
-    """False: its partitions have gone to another member, who will read the batch again."""
+def by_partition(records: list[Message]) -> dict[int, list[Message]]:
+    found: dict[int, list[Message]] = {}
+    for record in records:
+        found.setdefault(record.partition() or 0, []).append(record)
+    return dict(sorted(found.items()))
+
+
+def commit(consumer: Consumer, last: Message | None = None) -> bool:
+    """All that was handed out, or one partition up to its `last` record. False: the partitions
+    have gone to another member, who will read the batch again.
+    """
     try:
-        consumer.commit(asynchronous=False)
+        if last is None:
+            consumer.commit(asynchronous=False)
+        else:
+            consumer.commit(message=last, asynchronous=False)
     except KafkaException as error:
         if error.args[0].fatal():
             raise

@@ -4,18 +4,20 @@
                               ▲
                               killed here: the batch comes again, and its output twice
 
-With `--set order=commit_first` the offsets are committed first, which is at most once: killed
-between the two, the batch is lost.
+With `--set commit=per_partition` each partition of a batch is processed and committed on its own:
+less comes again. With `--set order=commit_first` the offsets are committed first, which is at most
+once: killed between the two, the batch is lost (consumer_commit_first).
 """
 
 import sys
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, Message, Producer
 
 from onceproof.suspects.consumers.contract import (
     BATCH_WAIT_S,
     Ending,
     batch_max,
+    by_partition,
     choice,
     commit,
     consumer_settings,
@@ -27,6 +29,7 @@ from onceproof.suspects.consumers.contract import (
 )
 
 ORDERS = ("output_first", "commit_first")
+PORTIONS = ("batch", "per_partition")
 
 
 def main() -> int:
@@ -35,21 +38,27 @@ def main() -> int:
     producer = Producer(producer_settings(**{"enable.idempotence": True}))
     consumer = Consumer(consumer_settings())
     subscribe(consumer)
-    at_most = batch_max()
     say("started")
     while not ending.asked:
-        records = records_of(consumer.consume(at_most, BATCH_WAIT_S))
-        if not records:
-            continue
-        if commits_first and not commit(consumer):
-            continue
-        copy_out(producer, records)
-        if not commits_first and not commit(consumer):
-            continue
-        say("committed", records=len(records))
+        records = records_of(consumer.consume(batch_max(), BATCH_WAIT_S))
+        for portion in portions(records):
+            last = None if portion is records else portion[-1]
+            if commits_first and not commit(consumer, last):
+                continue
+            copy_out(producer, portion)
+            if not commits_first and not commit(consumer, last):
+                continue
+            say("committed", records=len(portion))
     consumer.close()
     say("stopped")
     return 0
+
+
+def portions(records: list[Message]) -> list[list[Message]]:
+    """What is processed and committed at once; nothing of an empty batch."""
+    if choice("commit", PORTIONS) == "per_partition":
+        return list(by_partition(records).values())
+    return [records] if records else []
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from onceproof.suspects.consumers.contract import (
     Ending,
     again,
     batch_max,
+    by_partition,
     consumer_settings,
     given,
     losses,
@@ -197,8 +198,7 @@ def main(*, fence_first: bool = True) -> int:
     consumer.subscribe(topic, on_assign=workers.assigned, **losses(lambda _: workers.gone))
     while not ending.asked:
         records = records_of(consumer.consume(batch_max(), BATCH_WAIT_S))
-        for partition in sorted({record.partition() or 0 for record in records}):
-            own = [record for record in records if record.partition() == partition]
+        for partition, own in by_partition(records).items():
             workers.write(partition, own)
     consumer.close()
     say("stopped")

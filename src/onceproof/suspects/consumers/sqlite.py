@@ -18,6 +18,7 @@ from onceproof.suspects.consumers.contract import (
     CALL_S,
     Ending,
     batch_max,
+    by_partition,
     consumer_settings,
     given,
     records_of,
@@ -39,8 +40,7 @@ def main() -> int:
     say("started")
     while not ending.asked:
         records = records_of(consumer.consume(batch_max(), BATCH_WAIT_S))
-        for partition in sorted({record.partition() or 0 for record in records}):
-            own = [record for record in records if record.partition() == partition]
+        for partition, own in by_partition(records).items():
             if write(database, partition, own):
                 say("committed", partition=partition, records=len(own))
             else:
