@@ -52,7 +52,8 @@ def _suspects() -> Table:
     from onceproof.suspects.catalog import SUSPECTS
 
     return {
-        name: f"{suspect.description} (runs {', '.join(suspect.workloads)})"
+        name: f"{suspect.description} (claims {suspect.guarantee or 'nothing known'};"
+        f" runs {', '.join(suspect.workloads)})"
         for name, suspect in SUSPECTS.items()
     }
 

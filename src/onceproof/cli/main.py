@@ -11,7 +11,19 @@ from typing import Any
 
 import typer
 
-from onceproof.cli import check, cluster, list_, matrix, report, run, shrink, suite, sweep
+from onceproof.cli import (
+    check,
+    cluster,
+    compare,
+    list_,
+    matrix,
+    offsets,
+    report,
+    run,
+    shrink,
+    suite,
+    sweep,
+)
 from onceproof.cli.printing import say_error
 from onceproof.errors import OnceproofError, UsageError
 
@@ -36,6 +48,8 @@ app.command("list")(list_.list_names)
 app.command("suite")(suite.suite)
 app.command("sweep")(sweep.sweep)
 app.command("matrix")(matrix.matrix)
+app.command("compare")(compare.compare)
+app.command("offsets")(offsets.offsets)
 app.command("shrink")(shrink.shrink)
 app.command("check")(check.check)
 app.command("report")(report.report)

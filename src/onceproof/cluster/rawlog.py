@@ -52,9 +52,11 @@ def count_visible(client: BrokerClient, topic: str) -> dict[int, int]:
     }
 
 
-def read_headers(client: BrokerClient, topic: str, partition: int) -> Iterator[BatchHeader]:
-    """The header of every batch, control batches included."""
-    for header, _ in _read(client, topic, partition):
+def read_headers(
+    client: BrokerClient, topic: str, partition: int, begin: int | None = None
+) -> Iterator[BatchHeader]:
+    """The header of every batch, control batches included; of those from `begin` on."""
+    for header, _ in _read(client, topic, partition, begin):
         yield header
 
 
@@ -67,9 +69,9 @@ def read_records(
 
 
 def _read(
-    client: BrokerClient, topic: str, partition: int
+    client: BrokerClient, topic: str, partition: int, begin: int | None = None
 ) -> Iterator[tuple[BatchHeader, memoryview]]:
-    position = topics.start_offsets(client, topic)[partition]
+    position = topics.start_offsets(client, topic)[partition] if begin is None else begin
     end = topics.end_offsets(client, topic)[partition]
     while position < end:
         before = position

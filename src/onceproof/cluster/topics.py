@@ -134,27 +134,38 @@ def wait_settled(client: BrokerClient, topic: str, deadline: Deadline) -> dict[i
 def _list_offsets(
     client: BrokerClient, topic: str, spec: OffsetSpec, isolation: IsolationLevel
 ) -> dict[int, int]:
-    topic_type: Any = ListOffsetsRequest.ListOffsetsTopic
-    requests = {}
-    for leader, partitions in _by_leader(client, topic).items():
-        asked = [
-            topic_type.ListOffsetsPartition(
-                partition_index=partition, current_leader_epoch=-1, timestamp=spec.value
-            )
-            for partition in partitions
-        ]
-        requests[leader] = ListOffsetsRequest(
-            replica_id=_REPLICA_ID_OF_A_CLIENT,
-            isolation_level=isolation.value,
-            topics=[topic_type(name=topic, partitions=asked)],
-            max_version=7,
-        )
+    requests = {
+        leader: offsets_request(topic, partitions, spec, isolation)
+        for leader, partitions in _by_leader(client, topic).items()
+    }
     offsets = {}
     for answer in client.ask_many(requests).values():
         for partition in answer.topics[0].partitions:
             check(partition.error_code, f"offset of {topic}-{partition.partition_index}")
             offsets[partition.partition_index] = partition.offset
     return dict(sorted(offsets.items()))
+
+
+def offsets_request(
+    topic: str,
+    partitions: Iterable[int],
+    spec: OffsetSpec,
+    isolation: IsolationLevel,
+    replica_id: int = _REPLICA_ID_OF_A_CLIENT,
+) -> Any:
+    topic_type: Any = ListOffsetsRequest.ListOffsetsTopic
+    asked = [
+        topic_type.ListOffsetsPartition(
+            partition_index=partition, current_leader_epoch=-1, timestamp=spec.value
+        )
+        for partition in partitions
+    ]
+    return ListOffsetsRequest(
+        replica_id=replica_id,
+        isolation_level=isolation.value,
+        topics=[topic_type(name=topic, partitions=asked)],
+        max_version=7,
+    )
 
 
 def committed_offsets(client: BrokerClient, group: str, topic: str) -> dict[int, int]:

@@ -12,6 +12,30 @@ class PositionHome(StrEnum):
 
     GROUP = "consumer group"  # committed offsets of the group called ONCEPROOF_APP_ID, if any
     SPARK_CHECKPOINT = "spark checkpoint"  # of the query below ONCEPROOF_STATE_DIR/checkpoint
+    OWN_TOPIC = "own topic"  # the last record of each partition of ONCEPROOF_APP_ID-offsets
+    SQLITE = "sqlite"  # a table below ONCEPROOF_STATE_DIR, with its results in another
+
+
+class Guarantee(StrEnum):
+    """What a suspect claims. What is measured may be another thing."""
+
+    EXACTLY_ONCE = "exactly once"
+    AT_LEAST_ONCE = "at least once"
+    AT_MOST_ONCE = "at most once"
+    NONE = "none"
+
+    @property
+    def allows(self) -> frozenset[str]:
+        """The anomalies that do not break it."""
+        return _ALLOWED[self]
+
+
+_ALLOWED = {
+    Guarantee.EXACTLY_ONCE: frozenset[str](),
+    Guarantee.AT_LEAST_ONCE: frozenset({"duplicated"}),
+    Guarantee.AT_MOST_ONCE: frozenset({"lost"}),
+    Guarantee.NONE: frozenset({"lost", "duplicated"}),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +45,11 @@ class Suspect:
     argv: tuple[str, ...]
     position: PositionHome
     workloads: tuple[str, ...] = ALL_WORKLOADS
+    guarantee: Guarantee | None = None  # None: it depends on its settings, or is not known
+    is_liar: bool = False  # planted: it is known not to keep what it claims
+    # The frame at which its output and its position are apart; none: they never are, or not there.
+    torn_at: str | None = None
+    topics: tuple[str, ...] = ()  # of its own, made for it: ONCEPROOF_APP_ID-<each>
     # Whether all its output is in transactions. None: not known, so nothing is held against it.
     transactional: bool | None = None
     # Whether the offsets its group has committed are its position. None: not known, as above.

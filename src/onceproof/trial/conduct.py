@@ -15,6 +15,7 @@ from onceproof.trial.feed import Feed
 from onceproof.trial.interpreted import interpreted_if_small
 from onceproof.trial.judge import CaseFacts, Judged, judge_run
 from onceproof.trial.live import end_live_validator, start_live_validator
+from onceproof.trial.pour import pour_results
 from onceproof.trial.readback import read_back
 from onceproof.trial.stage import Stage
 from onceproof.trial.strike import Striker
@@ -104,6 +105,7 @@ def _iterate(
 def _stand_still(stage: Stage, course: Course, end: DrainEnd, *, was_broken: bool) -> Standing:
     stage.events.write("phase", "settle")
     stage.stop_instances()
+    pour_results(stage)
     course.frames = stage.frames_seen()
     course.doubts += stage.wire_troubles()
     watch = Watch(stage)

@@ -24,6 +24,10 @@ WHOLE_NUMBERS = {
     "parallelism": 1,
     "small_batch_bytes": 0,
     "batch": 1,
+    "work_ms": 0,
+    "max_poll_interval_ms": 3_000,
+    "commit_interval_ms": 1,
+    "snapshot_every": 1,
     "state_bytes": 0,
 }
 # Settings that are versions of jars: what is asked for, and which the committed lock has.

@@ -66,6 +66,12 @@ class Stage:
         self.output_topic = f"{self.app_id}-out"
 
     @property
+    def topics(self) -> tuple[str, ...]:
+        """Made for this trial: input, output, and what the suspect keeps in topics of its own."""
+        own = (f"{self.app_id}-{name}" for name in self.plan.suspect.topics)
+        return self.input_topic, self.output_topic, *own
+
+    @property
     def cluster(self) -> Cluster:
         return self.ground.cluster
 
@@ -90,7 +96,7 @@ class Stage:
             spark = pool.submit(self._ensure_spark)
             try:
                 self._open_ground()
-                for topic in (self.input_topic, self.output_topic):
+                for topic in self.topics:
                     partitions = self.plan.scenario.partitions
                     topics.create_topic(self.client, topic, partitions=partitions)
                 self._set_quota()
@@ -247,7 +253,7 @@ class Stage:
                 keep.save(self.cluster, self._state_file)  # restarted brokers have other pids
             self.ground.close()
             return
-        for topic in (self.input_topic, self.output_topic):
+        for topic in self.topics:
             with contextlib.suppress(ClusterError):  # the next trial has topics of its own
                 topics.delete_topic(self.client, topic)
         if self._client is not None:

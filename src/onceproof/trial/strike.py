@@ -172,7 +172,7 @@ class Striker:
         """
         if not self._stage.wire.await_answered(victim.number, victim.starts, Deadline(BACK_S_MAX)):
             raise FaultError(f"{victim.name} was started again and spoke to no broker")
-        self._await_recovery()
+        self._await_recovery(victim)
         if victim.speaks and not victim.says_started:
             raise FaultError(f"{victim.name} was started again and did not say so")
 
@@ -198,7 +198,7 @@ class Striker:
         if moment.start:
             return
         if moment.recovery:
-            self._await_recovery()
+            self._await_recovery(self._last_victim)
             return
         self._watch.until(
             lambda: self._reached(moment),
@@ -217,9 +217,8 @@ class Striker:
         done = self._watch.last.processed - self._processed_before
         return done >= moment.progress * self._feed.records
 
-    def _await_recovery(self) -> None:
-        """The instance hit before is up again; one that says nothing gets its time to start."""
-        victim = self._last_victim
+    def _await_recovery(self, victim: Victim | None) -> None:
+        """The instance that was hit is up again; one that says nothing gets its time to start."""
         if not isinstance(victim, Instance):
             return
         ready = Deadline(SAYS_STARTED_S_MAX if victim.speaks else SILENT_START_S)

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from onceproof.cluster import topics
 from onceproof.deadline import Deadline, pause
 from onceproof.errors import ClusterError, DeadlineExpired, UsageError
-from onceproof.suspects.position import checkpoint_position
-from onceproof.suspects.suspect import PositionHome
+from onceproof.trial.positions import position_of
 from onceproof.trial.stage import Stage
 
 SAMPLE_EVERY_S = 0.5
@@ -131,10 +130,4 @@ class Watch:
 
     def position(self) -> dict[int, int] | None:
         """Where the suspect's own records say it is; it declares where those are kept."""
-        stage = self._stage
-        if stage.plan.suspect.position is PositionHome.SPARK_CHECKPOINT:
-            number = stage.plan.scenario.first_instance
-            state = stage.directory.state / "suspect" / f"instance-{number}" / "checkpoint"
-            return checkpoint_position(state, stage.input_topic)
-        committed = topics.committed_offsets(stage.client, stage.app_id, stage.input_topic)
-        return committed or None
+        return position_of(self._stage)

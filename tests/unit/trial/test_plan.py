@@ -50,7 +50,7 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
     [
         (Request(scenario="nope"), "unknown scenario 'nope'; known: chaos_loop, "),
         (Request(scenario="nope.toml"), "scenario file nope.toml does not exist"),
-        (Request(suspect="nope"), "unknown suspect 'nope'; known: command, consumer_java"),
+        (Request(suspect="nope"), "unknown suspect 'nope'; known: command, consumer_auto_commit"),
         (Request(workload="nope"), "unknown workload 'nope'; known: copy, dedup, fold, last"),
         (Request(kafka="0.8"), "unknown Kafka version '0.8'; known: 3.3.1"),
         (Request(settings=("nope=1",)), "unknown key of --set 'nope'; known: broker.<property>"),

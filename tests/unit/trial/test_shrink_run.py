@@ -14,6 +14,7 @@ from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
+from onceproof.suspects.catalog import SUSPECTS
 from onceproof.trial.about import write_run_json
 from onceproof.trial.plan import Plan, Request, make_plan
 from onceproof.trial.scenario import load_scenario
@@ -127,9 +128,8 @@ def targets(plan: Plan) -> list[str]:
 def test_the_run_is_rebuilt_as_it_was(store: Callable[..., Path]) -> None:
     run = load_broken_run(store(settings=("order=commit_first", "broker.num.io.threads=2")))
     assert run.scenario.settings == {
+        **(SUSPECTS["consumer_manual_commit"].settings or {}),
         "order": "commit_first",
-        "batch": "100",
-        "group_protocol": "classic",
     }
     assert run.scenario.broker_properties == {"num.io.threads": "2"}
     assert (run.seed, run.anomalies, run.command) == (9, {"duplicated"}, None)

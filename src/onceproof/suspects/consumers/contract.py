@@ -4,13 +4,18 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from confluent_kafka import Message
+from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
+
+from onceproof.deadline import pause
 
 CALL_S = 30.0
 BATCH_WAIT_S = 0.2
+ASSIGNORS = ("range", "roundrobin", "cooperative-sticky")
+PROTOCOLS = ("classic", "consumer")
 
 
 def given(name: str) -> str:
@@ -20,6 +25,15 @@ def given(name: str) -> str:
 def setting(name: str, default: str) -> str:
     """One of `--set name=value`."""
     return str(json.loads(given("SETTINGS")).get(name, default))
+
+
+def choice(name: str, known: tuple[str, ...]) -> str:
+    """A setting that is one of some; the first is the default."""
+    chosen = setting(name, known[0])
+    if chosen not in known:
+        say("misconfigured", why=f"--set {name} takes {', '.join(known)}; got {chosen!r}")
+        raise SystemExit(f"unknown {name}: {chosen}")
+    return chosen
 
 
 def say(event: str, **facts: object) -> None:
@@ -48,19 +62,54 @@ def connection() -> dict[str, Any]:
 
 
 def consumer_settings(**changes: Any) -> dict[str, Any]:
-    protocol = setting("group_protocol", "classic")
-    # In the new protocol (KIP-848) the broker says how long a silent member is waited for.
-    session = {"session.timeout.ms": 3_000, "heartbeat.interval.ms": 500}
+    """`--set assignor`: range stops the world at each rebalance, cooperative-sticky moves only
+    what must move. `--set static_membership=true`: a member that comes back in time gets its
+    partitions back without a rebalance. In the new protocol (KIP-848) the broker assigns, and says
+    how long a silent member is waited for.
+    """
+    protocol = choice("group_protocol", PROTOCOLS)
+    classic = {
+        "session.timeout.ms": 3_000,
+        "heartbeat.interval.ms": 500,
+        "partition.assignment.strategy": choice("assignor", ASSIGNORS),
+    }
+    member = f"{given('APP_ID')}-{given('INSTANCE')}"
+    is_static = choice("static_membership", ("false", "true")) == "true"
     return {
         **connection(),
         "group.id": given("APP_ID"),
         "isolation.level": "read_committed",
         "enable.auto.commit": False,
         "auto.offset.reset": "earliest",
+        "max.poll.interval.ms": int(setting("max_poll_interval_ms", "300000")),
         "group.protocol": protocol,
-        **(session if protocol == "classic" else {}),
+        **(classic if protocol == "classic" else {}),
+        **({"group.instance.id": member} if is_static else {}),
         **changes,
     }
+
+
+def moves_only_what_must() -> bool:
+    """Whether a rebalance tells changes only: the cooperative assignor, and the new protocol."""
+    is_new = choice("group_protocol", PROTOCOLS) == "consumer"
+    return is_new or choice("assignor", ASSIGNORS).startswith("cooperative")
+
+
+def subscribe(consumer: Consumer) -> None:
+    """What comes and goes with a rebalance is said, so that it is in the history of the run."""
+    consumer.subscribe([given("INPUT_TOPIC")], on_assign=_says("assigned"), **losses(_says))
+
+
+def losses(told: Callable[[str], Any]) -> dict[str, Any]:
+    """Revoked: they go to another member in good order. Lost: they have gone already."""
+    return {"on_revoke": told("revoked"), "on_lost": told("lost")}
+
+
+def _says(event: str) -> Callable[[Consumer, list[TopicPartition]], None]:
+    def callback(_consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        say(event, partitions=sorted(each.partition for each in partitions))
+
+    return callback
 
 
 def producer_settings(**changes: Any) -> dict[str, Any]:
@@ -78,3 +127,53 @@ def records_of(messages: list[Message]) -> list[Message]:
         elif error.fatal():
             raise SystemExit(f"the consumer failed: {error}")
     return records
+
+
+def copy_out(producer: Producer, records: list[Message]) -> None:
+    """The work itself: each record to the output, unchanged; returns when it is acknowledged."""
+    for record in records:
+        work()
+        producer.produce(given("OUTPUT_TOPIC"), key=record.key(), value=record.value())
+        producer.poll(0)
+    if producer.flush(CALL_S):
+        raise SystemExit("output was not acknowledged in time")
+
+
+def work() -> None:
+    """`--set work_ms=N`: so long a record takes."""
+    pause(int(setting("work_ms", "0")) / 1000)
+
+
+def by_partition(records: list[Message]) -> dict[int, list[Message]]:
+    found: dict[int, list[Message]] = {}
+    for record in records:
+        found.setdefault(record.partition() or 0, []).append(record)
+    return dict(sorted(found.items()))
+
+
+def commit(consumer: Consumer, last: Message | None = None) -> bool:
+    """All that was handed out, or one partition up to its `last` record. False: the partitions
+    have gone to another member, who will read the batch again.
+    """
+    try:
+        if last is None:
+            consumer.commit(asynchronous=False)
+        else:
+            consumer.commit(message=last, asynchronous=False)
+    except KafkaException as error:
+        if error.args[0].fatal():
+            raise
+        say("refused", why=str(error))
+        return False
+    return True
+
+
+def again(step: Callable[[], None]) -> None:
+    """As often as the client says that it may be tried again."""
+    while True:
+        try:
+            step()
+            return
+        except KafkaException as error:
+            if not error.args[0].retriable():
+                raise

@@ -4,69 +4,61 @@
                               ▲
                               killed here: the batch comes again, and its output twice
 
-With `--set order=commit_first` the offsets are committed first, which is at most once: killed
-between the two, the batch is lost.
+With `--set commit=per_partition` each partition of a batch is processed and committed on its own:
+less comes again. With `--set order=commit_first` the offsets are committed first, which is at most
+once: killed between the two, the batch is lost (consumer_commit_first).
 """
 
 import sys
 
-from confluent_kafka import Consumer, KafkaException, Producer
+from confluent_kafka import Consumer, Message, Producer
 
 from onceproof.suspects.consumers.contract import (
     BATCH_WAIT_S,
-    CALL_S,
     Ending,
     batch_max,
+    by_partition,
+    choice,
+    commit,
     consumer_settings,
-    given,
+    copy_out,
     producer_settings,
     records_of,
     say,
-    setting,
+    subscribe,
 )
 
 ORDERS = ("output_first", "commit_first")
+PORTIONS = ("batch", "per_partition")
 
 
 def main() -> int:
     ending = Ending()
-    order = setting("order", "output_first")
-    if order not in ORDERS:
-        raise SystemExit(f"--set order must be one of {', '.join(ORDERS)}; got {order!r}")
-    commits_first = order == "commit_first"
+    commits_first = choice("order", ORDERS) == "commit_first"
     producer = Producer(producer_settings(**{"enable.idempotence": True}))
     consumer = Consumer(consumer_settings())
-    consumer.subscribe([given("INPUT_TOPIC")])
-    at_most = batch_max()
+    subscribe(consumer)
     say("started")
     while not ending.asked:
-        records = records_of(consumer.consume(at_most, BATCH_WAIT_S))
-        if not records:
-            continue
-        if commits_first and not commit(consumer):
-            continue
-        for record in records:
-            producer.produce(given("OUTPUT_TOPIC"), key=record.key(), value=record.value())
-        if producer.flush(CALL_S):
-            raise SystemExit("output was not acknowledged in time")
-        if not commits_first and not commit(consumer):
-            continue
-        say("committed", records=len(records))
+        records = records_of(consumer.consume(batch_max(), BATCH_WAIT_S))
+        for portion in portions(records):
+            last = None if portion is records else portion[-1]
+            if commits_first and not commit(consumer, last):
+                continue
+            copy_out(producer, portion)
+            if not commits_first and not commit(consumer, last):
+                continue
+            say("committed", records=len(portion))
     consumer.close()
     say("stopped")
     return 0
 
 
-def commit(consumer: Consumer) -> bool:
-    """False: its partitions have gone to another member, who will read the batch again."""
-    try:
-        consumer.commit(asynchronous=False)
-    except KafkaException as error:
-        if error.args[0].fatal():
-            raise
-        say("refused", why=str(error))
-        return False
-    return True
+def portions(records: list[Message]) -> list[list[Message]]:
+    """What is processed and committed at once; nothing of an empty batch."""
+    if choice("commit", PORTIONS) == "per_partition":
+        return list(by_partition(records).values())
+    return [records] if records else []
 
 
 if __name__ == "__main__":

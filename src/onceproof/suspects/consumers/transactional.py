@@ -11,7 +11,6 @@ end the next (KAFKA-17754). That is on trial here, not mended.
 """
 
 import sys
-from collections.abc import Callable
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 
@@ -19,13 +18,16 @@ from onceproof.suspects.consumers.contract import (
     BATCH_WAIT_S,
     CALL_S,
     Ending,
+    again,
     batch_max,
+    choice,
     consumer_settings,
     given,
     producer_settings,
     records_of,
     say,
-    setting,
+    subscribe,
+    work,
 )
 
 # Where a suspect goes back to after an abort: what its group has committed, or what it remembers.
@@ -34,9 +36,7 @@ PLACES = ("committed", "batch")
 
 def main() -> int:
     ending = Ending()
-    after_abort = setting("after_abort", "committed")
-    if after_abort not in PLACES:
-        raise SystemExit(f"--set after_abort must be one of {PLACES}; got {after_abort!r}")
+    after_abort = choice("after_abort", PLACES)
     while not ending.asked:
         try:
             run(ending, after_abort)
@@ -44,7 +44,7 @@ def main() -> int:
             # Fenced, as after a pause: the client is of no use any more, a new one can go on.
             if not error.args[0].fatal():
                 raise
-            sys.stderr.write(f"beginning anew after {error}\n")
+            say("begins_anew", after=str(error))
     say("stopped")
     return 0
 
@@ -62,7 +62,7 @@ def run(ending: Ending, after_abort: str) -> None:
     again(lambda: producer.init_transactions(CALL_S))
     consumer = Consumer(consumer_settings())
     try:
-        consumer.subscribe([given("INPUT_TOPIC")])
+        subscribe(consumer)
         at_most = batch_max()
         say("started")
         while not ending.asked:
@@ -89,6 +89,7 @@ def process(
 def write(producer: Producer, consumer: Consumer, records: list[Message]) -> None:
     producer.begin_transaction()
     for record in records:
+        work()
         producer.produce(given("OUTPUT_TOPIC"), key=record.key(), value=record.value())
         producer.poll(0)
     positions = {record.partition(): (record.offset() or 0) + 1 for record in records}
@@ -114,17 +115,6 @@ def begin_of(records: list[Message]) -> list[TopicPartition]:
     for record in records:
         first.setdefault(record.partition() or 0, record.offset() or 0)
     return [TopicPartition(given("INPUT_TOPIC"), *place) for place in first.items()]
-
-
-def again(step: Callable[[], None]) -> None:
-    """As often as the client says that it may be tried again."""
-    while True:
-        try:
-            step()
-            return
-        except KafkaException as error:
-            if not error.args[0].retriable():
-                raise
 
 
 if __name__ == "__main__":

@@ -1,0 +1,157 @@
+"""Delivery modes compared: what each claims, and what each fault made of it. compare.json."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from onceproof.history.event import Event
+from onceproof.history.verdict import Verdict
+
+EXACTLY, AT_LEAST, AT_MOST, NONE = "exactly once", "at least once", "at most once", "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mode:
+    """A suspect, what it claims, and which anomalies that allows."""
+
+    name: str
+    claims: str
+    allows: tuple[str, ...] = ()
+    is_liar: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellTrial:
+    verdict: Verdict
+    anomalies: Mapping[str, int] = field(default_factory=dict)
+    recovery_s: float | None = None  # until its position moved on; None: it did not, or no fault
+    duration_s: float = 0.0
+    reason: str = ""
+    run: str = ""  # the run directory, relative to the comparison's
+    repeat: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModeCell:
+    """One mode under one fault; no trial: that fault cannot meet that mode."""
+
+    mode: str
+    fault: str
+    trials: tuple[CellTrial, ...] = ()
+    reason: str = ""  # why there is no trial
+
+    @property
+    def anomalies(self) -> dict[str, int]:
+        """Of all trials together."""
+        counted: Counter[str] = Counter()
+        for trial in self.trials:
+            counted.update(trial.anomalies)
+        return dict(counted)
+
+    @property
+    def broken(self) -> int:
+        return sum(trial.verdict is Verdict.BROKEN for trial in self.trials)
+
+    @property
+    def unknown(self) -> int:
+        return sum(trial.verdict is Verdict.UNKNOWN for trial in self.trials)
+
+    @property
+    def recovery_s(self) -> float | None:
+        """The longest."""
+        known = [each.recovery_s for each in self.trials if each.recovery_s is not None]
+        return max(known, default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Cells in the order they were tried; those that are still to come are not there yet."""
+
+    seed: int
+    modes: tuple[Mode, ...] = ()
+    faults: tuple[str, ...] = ()
+    cells: tuple[ModeCell, ...] = ()
+    asked: Mapping[str, Any] = field(default_factory=dict)  # what the command line said
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def with_cell(self, cell: ModeCell) -> "Comparison":
+        return replace(self, cells=(*self.cells, cell))
+
+    def cell(self, mode: str, fault: str) -> ModeCell | None:
+        found = (each for each in self.cells if (each.mode, each.fault) == (mode, fault))
+        return next(found, None)
+
+    @property
+    def left(self) -> list[tuple[Mode, str]]:
+        pairs = ((mode, fault) for mode in self.modes for fault in self.faults)
+        return [(mode, fault) for mode, fault in pairs if self.cell(mode.name, fault) is None]
+
+    def measured(self, mode: str) -> str:
+        """What is left of it after all faults; "" where nothing could be told."""
+        cells = [each for each in self.cells if each.mode == mode and each.trials]
+        if not any(cell.broken < len(cell.trials) - cell.unknown or cell.broken for cell in cells):
+            return ""
+        found = {name for cell in cells for name in cell.anomalies}
+        if not found:
+            return EXACTLY
+        if found == {"duplicated"}:
+            return AT_LEAST
+        return AT_MOST if found == {"lost"} else NONE
+
+    def is_kept(self, mode: Mode) -> bool:
+        found = {name for each in self.cells if each.mode == mode.name for name in each.anomalies}
+        return found <= set(mode.allows)
+
+    @property
+    def exit_code(self) -> int:
+        """0 each keeps what it claims (a planted liar need not), 1 one does not, 2 not known."""
+        if not all(self.is_kept(mode) or mode.is_liar for mode in self.modes):
+            return 1
+        undecided = self.left or any(cell.unknown for cell in self.cells)
+        return 2 if undecided else 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **asdict(self),
+            "measured": {mode.name: self.measured(mode.name) for mode in self.modes},
+        }
+
+    def save(self, path: Path) -> None:
+        """In one step: one that is killed meanwhile finds the last state, not half of one."""
+        unfinished = path.with_suffix(".unfinished")
+        unfinished.write_text(json.dumps(self.to_json(), indent=2) + "\n")
+        unfinished.replace(path)
+
+    @staticmethod
+    def load(path: Path) -> "Comparison":
+        data = json.loads(path.read_text())
+        data.pop("measured")
+        modes = (Mode(**{**each, "allows": tuple(each["allows"])}) for each in data.pop("modes"))
+        cells = tuple(map(_cell, data.pop("cells")))
+        faults = tuple(data.pop("faults"))
+        return Comparison(**data, modes=tuple(modes), cells=cells, faults=faults)
+
+
+def _cell(data: dict[str, Any]) -> ModeCell:
+    trials = (
+        CellTrial(**{**each, "verdict": Verdict(each["verdict"])}) for each in data.pop("trials")
+    )
+    return ModeCell(**data, trials=tuple(trials))
+
+
+def recovery_s(events: Iterable[Event]) -> float | None:
+    """From the first fault that applied until the position went beyond where it stood then."""
+    position, struck = 0, None
+    for event in events:
+        if event.kind == "fault" and event.detail["applied"] == "true" and struck is None:
+            struck = event.at_s
+        elif event.kind == "progress":
+            now = int(event.detail["position"])
+            if struck is not None and now > position:
+                return event.at_s - struck
+            if struck is None:
+                position = now
+    return None

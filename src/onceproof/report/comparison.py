@@ -1,0 +1,92 @@
+"""A comparison for people: one table for a terminal, one HTML page.
+
+mode                    claims         measured       none   torn
+consumer_manual_commit  at least once  at least once  held   duplicated 20 (1 of 1), 3.1 s
+consumer_sqlite         exactly once   exactly once   held   ·
+
+`·` is no cell: that fault cannot meet that mode. Seconds: from the fault until work went on.
+"""
+
+from collections.abc import Iterator
+
+from onceproof.history.comparison import Comparison, ModeCell
+from onceproof.report.html import environment
+
+NO_CELL = "·"
+TO_COME = "…"
+GAP = 2
+ENDS = {
+    0: "each mode keeps what it claims",
+    1: "a mode does not keep what it claims",
+    2: "something could not be told",
+}
+
+
+def render_comparison_text(comparison: Comparison) -> str:
+    table = [columns(comparison), *(words for _, words in rows(comparison))]
+    widths = [max(map(len, column)) + GAP for column in zip(*table, strict=True)]
+    drawn = (
+        "".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip()
+        for line in table
+    )
+    return "\n".join([*drawn, "", summary(comparison), *_details(comparison)]) + "\n"
+
+
+def columns(comparison: Comparison) -> list[str]:
+    return ["mode", "claims", "measured", *comparison.faults]
+
+
+def rows(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
+    """By mode: its words, in the order of `columns`."""
+    for mode in comparison.modes:
+        cells = (comparison.cell(mode.name, fault) for fault in comparison.faults)
+        claims = f"{mode.claims} (a lie)" if mode.is_liar else mode.claims
+        measured = comparison.measured(mode.name) or TO_COME
+        yield mode.name, [mode.name, claims, measured, *map(word, cells)]
+
+
+def word(cell: ModeCell | None) -> str:
+    if cell is None:
+        return TO_COME
+    if not cell.trials:
+        return NO_CELL
+    tried = len(cell.trials)
+    found = ", ".join(f"{name} {count}" for name, count in cell.anomalies.items())
+    told = f"{found} ({cell.broken} of {tried})" if found else "held"
+    if cell.unknown:
+        unknown = f"unknown ({cell.unknown} of {tried})"
+        told = unknown if cell.unknown == tried else f"{told}, {unknown}"
+    return told if cell.recovery_s is None else f"{told}, {cell.recovery_s:.1f} s"
+
+
+def kind(cell: ModeCell | None) -> str:
+    """How the page colours it."""
+    if cell is None or not cell.trials:
+        return "none"
+    return "broken" if cell.broken else "unknown" if cell.unknown else "held"
+
+
+def summary(comparison: Comparison) -> str:
+    return f"{ENDS[comparison.exit_code]} (seed {comparison.seed})"
+
+
+def _details(comparison: Comparison) -> Iterator[str]:
+    for cell in comparison.cells:
+        for trial in cell.trials:
+            if trial.verdict.value == "UNKNOWN":
+                yield ""
+                yield f"unknown: {cell.mode} under {cell.fault}: {trial.reason}"
+                yield f"    run     {trial.run or 'none'}"
+                yield f"    repeat  {trial.repeat}"
+
+
+def render_comparison_html(comparison: Comparison) -> str:
+    template = environment().get_template("comparison.html")
+    return template.render(
+        comparison=comparison,
+        columns=columns(comparison),
+        summary=summary(comparison),
+        word=word,
+        kind=kind,
+        measured=comparison.measured,
+    )

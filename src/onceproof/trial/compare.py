@@ -1,0 +1,128 @@
+"""Every delivery mode under every fault: one cluster, one Spark, a trial a cell.
+
+runs/compare/<utc>-s<seed>/   compare.json  compare.html  compare.txt  cells/<mode>-<fault>/<run>/
+"""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from onceproof.errors import OnceproofError
+from onceproof.history.comparison import CellTrial, Comparison, Mode, ModeCell, recovery_s
+from onceproof.history.event import read_events
+from onceproof.history.run_directory import ensure_runs_dir
+from onceproof.history.verdict import Verdict
+from onceproof.trial.about import versions
+from onceproof.trial.compare_plan import (
+    FAULTS,
+    CompareRequest,
+    chosen_faults,
+    chosen_modes,
+    plan_mode,
+)
+from onceproof.trial.ground import Ground, open_ground
+from onceproof.trial.plan import Plan
+from onceproof.trial.run import run_trial
+from onceproof.trial.spark import JudgeSpark
+
+COMPARE_JSON = "compare.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What a comparison tells while it goes on."""
+
+    comparison: Comparison
+    begins: str = ""
+    cell: ModeCell | None = None  # just finished
+
+
+class Compare:
+    def __init__(
+        self, request: CompareRequest, directory: Path, tell: Callable[[Told], None]
+    ) -> None:
+        """`directory` may hold one that was begun: what it knows is not tried again."""
+        self._request = request
+        self._directory = directory
+        self._tell = tell
+        self._ground: Ground | None = None
+        self.comparison = self._begin()
+
+    @property
+    def path(self) -> Path:
+        return self._directory / COMPARE_JSON
+
+    def _begin(self) -> Comparison:
+        if self.path.exists():
+            return Comparison.load(self.path)
+        return Comparison(
+            seed=self._request.seed,
+            modes=chosen_modes(self._request),
+            faults=chosen_faults(self._request),
+            asked=asdict(self._request),
+        )
+
+    def run(self) -> Comparison:
+        """What is known stands in compare.json after each cell, whatever happens then."""
+        if not self.comparison.left:
+            return self.comparison
+        ensure_runs_dir(self._directory)
+        logs = self._directory / "logs"
+        logs.mkdir(exist_ok=True)
+        self.comparison.save(self.path)
+        spark = JudgeSpark.start(logs, self._directory / "state" / "judge")
+        try:
+            for mode, fault in self.comparison.left:
+                self._add(self._cell(mode, fault, spark))
+        finally:
+            self._leave_ground()
+            spark.stop()
+            shutil.rmtree(self._directory / "state", ignore_errors=True)
+        return self.comparison
+
+    def _cell(self, mode: Mode, fault: str, spark: JudgeSpark) -> ModeCell:
+        self._tell(Told(comparison=self.comparison, begins=f"{mode.name} under {fault}"))
+        plan = plan_mode(self._request, mode.name, fault, self._directory)
+        if plan is None:
+            return ModeCell(mode=mode.name, fault=fault, reason=FAULTS[fault].why_not)
+        trials = tuple(self._trial(plan, spark) for _ in range(self._request.repeats))
+        return ModeCell(mode=mode.name, fault=fault, trials=trials)
+
+    def _trial(self, plan: Plan, spark: JudgeSpark) -> CellTrial:
+        try:
+            result, run = run_trial(plan, None, spark, self._stand(plan))
+        except OnceproofError as problem:
+            self._leave_ground()  # the next one has new brokers
+            return CellTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=plan.repeat)
+        return CellTrial(
+            verdict=result.verdict,
+            anomalies={each.anomaly: each.count for each in result.findings},
+            recovery_s=recovery_s(read_events(run.events)),
+            duration_s=result.duration_s,
+            reason="; ".join(result.reasons),
+            run=str(run.path.relative_to(self._directory)),
+            repeat=result.repeat,
+        )
+
+    def _stand(self, plan: Plan) -> Ground:
+        if self._ground is not None and not self._ground.is_whole():
+            self._leave_ground()
+        if self._ground is None:
+            self._ground = open_ground(plan, self._directory)
+            self.comparison = _with_versions(self.comparison, plan)
+        return self._ground
+
+    def _leave_ground(self) -> None:
+        if self._ground is not None:
+            ground, self._ground = self._ground, None
+            ground.close()
+
+    def _add(self, cell: ModeCell) -> None:
+        self.comparison = self.comparison.with_cell(cell)
+        self.comparison.save(self.path)
+        self._tell(Told(comparison=self.comparison, cell=cell))
+
+
+def _with_versions(comparison: Comparison, plan: Plan) -> Comparison:
+    return replace(comparison, versions=versions(plan))

@@ -1,0 +1,216 @@
+"""Which fault meets which mode, and what one cell of a comparison does, as a plan."""
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onceproof.errors import UsageError, unknown_name
+from onceproof.history.comparison import Mode
+from onceproof.suspects.catalog import SUSPECTS
+from onceproof.suspects.suspect import PositionHome, Suspect
+from onceproof.trial.plan import SEED_DEFAULT, Plan, Request, plan_scenario
+from onceproof.trial.scenario import make_scenario
+
+MODES = tuple(name for name in SUSPECTS if name.startswith("consumer_"))
+MODES_DEFAULT = tuple(name for name in MODES if name != "consumer_java")
+AT = "30%"
+PAUSE_S = 7.0
+AWAY_S = 4.0
+# Small batches and slow work: there is always a batch under way when something strikes.
+COMMON: dict[str, Any] = {
+    "expect": "HELD",
+    "workload": "copy",
+    "records": 600,
+    "keys": 20,
+    "feed_s": 3.0,
+    "transaction_timeout_ms": 10_000,
+    "stuck_after_s": 45.0,
+    "drain_s": 120.0,
+}
+SETTINGS = {"batch": "20", "work_ms": "5", "max_poll_interval_ms": "4000", "restore_s": "1.5"}
+Schedule = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModeFault:
+    """`schedule` None for a mode: it cannot be hit so, for the reason told."""
+
+    name: str
+    told: str
+    schedule: Callable[[Suspect], Schedule | None]
+    instances: int = 1
+    why_not: str = ""
+
+
+def _nothing(_: Suspect) -> Schedule:
+    return []
+
+
+def _mid_batch(suspect: Suspect) -> Schedule:
+    return [{"action": "kill", "target": "instance:0", "at": AT, "aim": _mid_output(suspect)}]
+
+
+def _mid_output(suspect: Suspect) -> str:
+    """What is written into a table is not seen from outside."""
+    return "at_once" if suspect.position is PositionHome.SQLITE else "mid_output"
+
+
+def _torn(suspect: Suspect) -> Schedule | None:
+    if suspect.torn_at is None:
+        return None
+    kill = {"action": "kill", "target": "instance:0", "at": AT}
+    return [{**kill, "aim": suspect.torn_at, "release": "drop"}]
+
+
+def _late(suspect: Suspect) -> Schedule | None:
+    if not suspect.transactional:
+        return None
+    kill = {"action": "kill", "target": "instance:0", "at": AT}
+    return [{**kill, "aim": "EndTxn request commit", "release": "late"}]
+
+
+def _rebalance(suspect: Suspect) -> Schedule | None:
+    if suspect.instances_max == 1:
+        return None
+    return [{"action": "restart", "target": "instance:1", "at": AT}]
+
+
+def _pause(suspect: Suspect) -> Schedule:
+    pause = {"action": "pause", "target": "instance:0", "at": AT, "heal_after_s": PAUSE_S}
+    return [{**pause, "aim": _mid_output(suspect)}]
+
+
+def _broker(_: Suspect) -> Schedule:
+    return [{"action": "kill", "target": "broker:leader", "at": AT, "heal_after_s": AWAY_S}]
+
+
+FAULTS = {
+    fault.name: fault
+    for fault in (
+        ModeFault(name="none", told="nothing happens", schedule=_nothing),
+        ModeFault(name="mid_batch", told="SIGKILL in the middle of a batch", schedule=_mid_batch),
+        ModeFault(
+            name="torn",
+            told="SIGKILL between output and commit",
+            schedule=_torn,
+            why_not="output and position are one transaction of its database",
+        ),
+        ModeFault(
+            name="late_commit",
+            told="SIGKILL, and its EndTxn arrives when its successor is there",
+            schedule=_late,
+            why_not="it writes in no transaction of Kafka's",
+        ),
+        ModeFault(
+            name="rebalance",
+            told="another member leaves and comes back",
+            schedule=_rebalance,
+            instances=2,
+            why_not="it is in no group",
+        ),
+        ModeFault(
+            name="pause",
+            told=f"SIGSTOP for {PAUSE_S:.0f} s, beyond max.poll.interval and session timeout",
+            schedule=_pause,
+            instances=2,
+        ),
+        ModeFault(name="broker", told="SIGKILL of the output's leader", schedule=_broker),
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareRequest:
+    """The command line, as given. None: not given."""
+
+    modes: str | None = None
+    faults: str | None = None
+    seed: int = SEED_DEFAULT
+    records: int | None = None
+    repeats: int = 1
+    brokers: int = 3
+    kafka: str | None = None
+
+
+def chosen_modes(request: CompareRequest) -> tuple[Mode, ...]:
+    return tuple(_mode(name) for name in _chosen("mode", request.modes, MODES, MODES_DEFAULT))
+
+
+def chosen_faults(request: CompareRequest) -> tuple[str, ...]:
+    return _chosen("fault", request.faults, tuple(FAULTS), tuple(FAULTS))
+
+
+def _chosen(
+    what: str, asked: str | None, known: tuple[str, ...], default: tuple[str, ...]
+) -> tuple[str, ...]:
+    if asked is None:
+        return default
+    names = tuple(name.strip() for name in asked.split(",") if name.strip())
+    if not names:
+        raise UsageError(f"--{what}s names none; known: {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            raise unknown_name(what, name, known)
+    return tuple(dict.fromkeys(names))
+
+
+def _mode(name: str) -> Mode:
+    suspect = SUSPECTS[name]
+    assert suspect.guarantee is not None
+    return Mode(
+        name=name,
+        claims=suspect.guarantee.value,
+        allows=tuple(sorted(suspect.guarantee.allows)),
+        is_liar=suspect.is_liar,
+    )
+
+
+def plan_mode(request: CompareRequest, mode: str, fault: str, directory: Path) -> Plan | None:
+    """None: that fault cannot meet that mode."""
+    suspect, chosen = SUSPECTS[mode], FAULTS[fault]
+    schedule = chosen.schedule(suspect)
+    if schedule is None:
+        return None
+    scenario = make_scenario(
+        {
+            **COMMON,
+            "name": f"{mode.removeprefix('consumer_')}-{fault}",
+            "description": f"one cell of a comparison: {mode}, {chosen.told}",
+            "suspect": mode,
+            "brokers": request.brokers,
+            "instances": min(chosen.instances, suspect.instances_max),
+            "faults": tuple(schedule),
+            "settings": _settings(suspect, SETTINGS),
+        }
+    )
+    return plan_scenario(
+        scenario,
+        Request(
+            suspect=mode,
+            seed=request.seed,
+            records=request.records,
+            kafka=request.kafka,
+            runs_dir=directory / "cells",
+            repeat=_repeat(request, mode, fault),
+        ),
+    )
+
+
+def _settings(suspect: Suspect, wanted: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in wanted.items() if name in (suspect.settings or {})}
+
+
+def _repeat(request: CompareRequest, mode: str, fault: str) -> str:
+    words = ["onceproof", "compare", "--modes", mode, "--faults", fault]
+    options = {
+        "--seed": request.seed,
+        "--records": request.records,
+        "--repeat": request.repeats,
+        "--brokers": request.brokers,
+        "--kafka": request.kafka,
+    }
+    for name, value in options.items():
+        words += [] if value is None else [name, str(value)]
+    return shlex.join(words)

@@ -1,0 +1,37 @@
+"""Results that stand in a table become the output that is judged: row by row, none added or left
+out, in the order they were written.
+
+suspect ──▶ table ──pour, once it has ended──▶ output topic ──▶ read back, judged as any other
+"""
+
+from confluent_kafka import Producer
+
+from onceproof.errors import ClusterError
+from onceproof.suspects.suspect import PositionHome
+from onceproof.suspects.tables import table_rows
+from onceproof.trial.positions import state_dir
+from onceproof.trial.stage import Stage
+
+POUR_S_MAX = 60.0
+ROWS_MAX = 10_000_000
+
+
+def pour_results(stage: Stage) -> None:
+    """Nothing to do for a suspect that writes to the output topic itself."""
+    if stage.plan.suspect.position is not PositionHome.SQLITE:
+        return
+    rows = table_rows(state_dir(stage))
+    producer = Producer(
+        {
+            "bootstrap.servers": stage.cluster.bootstrap("judge"),
+            "enable.idempotence": True,
+            "queue.buffering.max.messages": ROWS_MAX,
+        }
+    )
+    for partition, key, value in rows:
+        producer.produce(stage.output_topic, key=key, value=value, partition=partition)
+        producer.poll(0)
+    left = producer.flush(POUR_S_MAX)
+    if left:
+        raise ClusterError(f"{left} of {len(rows)} rows could not be poured into the output topic")
+    stage.events.write("note", "results", text=f"{len(rows)} rows of its table are the output")

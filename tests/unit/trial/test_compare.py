@@ -1,0 +1,147 @@
+"""A comparison: which fault meets which mode, and what a table says of what was measured."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from onceproof.cli.main import main
+from onceproof.errors import UsageError
+from onceproof.history.comparison import CellTrial, Comparison, Mode, ModeCell, recovery_s
+from onceproof.history.event import Event
+from onceproof.history.verdict import Verdict
+from onceproof.report.comparison import render_comparison_html, render_comparison_text, word
+from onceproof.suspects.catalog import SUSPECTS
+from onceproof.trial.compare_plan import (
+    FAULTS,
+    MODES,
+    CompareRequest,
+    chosen_faults,
+    chosen_modes,
+    plan_mode,
+)
+
+SQLITE, MANUAL = "consumer_sqlite", "consumer_manual_commit"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_cell_is_a_plan_or_says_why_it_is_none(mode: str, fault: str, tmp_path: Path) -> None:
+    plan = plan_mode(CompareRequest(), mode, fault, tmp_path)
+    if plan is None:
+        assert fault in ("late_commit", "torn", "rebalance")
+        assert FAULTS[fault].why_not
+    else:
+        assert plan.suspect.name == mode
+        assert plan.repeat.startswith(f"onceproof compare --modes {mode} --faults {fault}")
+
+
+def test_a_mode_is_hit_where_its_output_and_its_position_are_apart(tmp_path: Path) -> None:
+    aims = {}
+    for mode in (MANUAL, "consumer_commit_first", "consumer_own_offsets"):
+        plan = plan_mode(CompareRequest(), mode, "torn", tmp_path)
+        assert plan is not None
+        aims[mode] = str(plan.schedule[0].aim)
+    assert aims == {
+        MANUAL: "OffsetCommit request",
+        "consumer_commit_first": "OffsetCommit response",
+        "consumer_own_offsets": "EndTxn request",
+    }
+    assert plan_mode(CompareRequest(), SQLITE, "torn", tmp_path) is None
+
+
+def test_every_mode_says_what_it_claims() -> None:
+    assert [name for name in MODES if SUSPECTS[name].guarantee is None] == []
+    claims = {mode.name: (mode.claims, mode.allows) for mode in chosen_modes(CompareRequest())}
+    assert claims["consumer_commit_first"] == ("at most once", ("lost",))
+    assert claims["consumer_auto_commit"] == ("none", ("duplicated", "lost"))
+    assert claims[SQLITE] == ("exactly once", ())
+
+
+def test_names_that_are_not_known_are_told() -> None:
+    with pytest.raises(UsageError, match="unknown mode 'spark'; known: consumer_auto_commit"):
+        chosen_modes(CompareRequest(modes="spark"))
+    with pytest.raises(UsageError, match="unknown fault 'flood'; known: broker, late_commit"):
+        chosen_faults(CompareRequest(faults="none,flood"))
+    with pytest.raises(UsageError, match="--faults names none"):
+        chosen_faults(CompareRequest(faults=","))
+
+
+def trial(verdict: Verdict, recovery: float | None = None, **anomalies: int) -> CellTrial:
+    return CellTrial(verdict=verdict, anomalies=anomalies, recovery_s=recovery, reason="why")
+
+
+HELD = trial(Verdict.HELD)
+AT_LEAST_ONCE = Mode(name=MANUAL, claims="at least once", allows=("duplicated",))
+EXACTLY_ONCE = Mode(name=SQLITE, claims="exactly once")
+TABLE = Comparison(
+    seed=1,
+    modes=(AT_LEAST_ONCE, EXACTLY_ONCE),
+    faults=("none", "torn"),
+    cells=(
+        ModeCell(mode=MANUAL, fault="none", trials=(HELD,)),
+        ModeCell(
+            mode=MANUAL, fault="torn", trials=(trial(Verdict.BROKEN, 3.14, duplicated=20), HELD)
+        ),
+        ModeCell(mode=SQLITE, fault="none", trials=(HELD,)),
+        ModeCell(mode=SQLITE, fault="torn", reason="one transaction"),
+    ),
+)
+
+
+def test_a_table_says_what_was_claimed_and_what_was_measured() -> None:
+    assert render_comparison_text(TABLE) == (
+        "mode                    claims         measured       none  torn\n"
+        "consumer_manual_commit  at least once  at least once  held"
+        "  duplicated 20 (1 of 2), 3.1 s\n"
+        "consumer_sqlite         exactly once   exactly once   held  ·\n"
+        "\n"
+        "each mode keeps what it claims (seed 1)\n"
+    )
+    page = render_comparison_html(TABLE)
+    assert 'class="broken"' in page
+    assert "duplicated 20 (1 of 2), 3.1 s" in page
+
+
+def test_who_does_not_keep_its_claim_is_told_by_the_exit_code() -> None:
+    assert TABLE.exit_code == 0
+    lost = replace(TABLE.cells[2], trials=(trial(Verdict.BROKEN, lost=1),))
+    cells = (*TABLE.cells[:2], lost, TABLE.cells[3])
+    broken = replace(TABLE, cells=cells)
+    assert (broken.exit_code, broken.measured(SQLITE)) == (1, "at most once")
+    planted = replace(broken, modes=(AT_LEAST_ONCE, replace(EXACTLY_ONCE, is_liar=True)))
+    assert planted.exit_code == 0
+
+
+def test_what_could_not_be_told_is_no_guarantee() -> None:
+    unknown = ModeCell(mode=SQLITE, fault="none", trials=(trial(Verdict.UNKNOWN),))
+    told = replace(TABLE, cells=(*TABLE.cells[:2], unknown, TABLE.cells[3]))
+    assert (told.exit_code, told.measured(SQLITE), word(unknown)) == (2, "", "unknown (1 of 1)")
+    assert replace(TABLE, cells=TABLE.cells[:3]).exit_code == 2
+    assert [fault for _, fault in replace(TABLE, cells=TABLE.cells[:3]).left] == ["torn"]
+
+
+def test_a_comparison_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    TABLE.save(tmp_path / "compare.json")
+    assert Comparison.load(tmp_path / "compare.json") == TABLE
+
+
+def test_recovery_is_until_the_position_goes_beyond_where_it_stood() -> None:
+    def progress(at_s: float, position: int) -> Event:
+        return Event(at_s=at_s, kind="progress", detail={"position": str(position)})
+
+    fault = Event(at_s=2.0, kind="fault", detail={"applied": "true"})
+    events = [progress(1.0, 100), fault, progress(2.5, 100), progress(6.5, 120)]
+    assert recovery_s(events) == 4.5
+    assert recovery_s(events[:3]) is None
+    assert recovery_s([progress(1.0, 100), progress(2.0, 120)]) is None
+
+
+def test_what_a_comparison_cannot_go_on_with_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "--resume", str(tmp_path)]) == 254
+    assert "holds no comparison" in capsys.readouterr().err
+    (tmp_path / "compare.json").write_text("{}")
+    assert main(["compare", "--resume", str(tmp_path)]) == 254
+    assert "is no comparison of this version" in capsys.readouterr().err
