@@ -44,9 +44,7 @@ def test_a_fold_comes_out_whole_and_sigterm_ends_it_in_order(
     instance.start()
     try:
         wait_until(
-            lambda: (
-                sum(topics.committed_offsets(cluster.client(), "app", "in").values()) == RECORDS
-            ),
+            lambda: _is_done(instance, cluster),
             Deadline(DONE_S_MAX),
             lambda: (tmp_path / "instance-0.log").read_text()[-2000:],
         )
@@ -61,3 +59,11 @@ def test_a_fold_comes_out_whole_and_sigterm_ends_it_in_order(
             if event.kind == "said"]  # fmt: skip
     assert {"started", "committed"} <= set(said)
     assert said[-1] == "stopped"
+
+
+def _is_done(instance: Instance, cluster: LocalCluster) -> bool:
+    """It has said so itself, and its group has passed the whole input."""
+    instance.listen()
+    position = topics.committed_offsets(cluster.client(), "app", "in")
+    has_spoken = instance.says_started and instance.transactions > 0
+    return has_spoken and sum(position.values()) == RECORDS
