@@ -143,15 +143,18 @@ def _cell(data: dict[str, Any]) -> ModeCell:
 
 
 def recovery_s(events: Iterable[Event]) -> float | None:
-    """From the first fault that applied until the position went beyond where it stood then."""
-    position, struck = 0, None
+    """From the first fault that applied until the position went on. A sample from before the fault
+    may be older than what the victim did last: where it stood is told by the first one after it.
+    """
+    struck: float | None = None
+    stood: int | None = None
     for event in events:
         if event.kind == "fault" and event.detail["applied"] == "true" and struck is None:
             struck = event.at_s
-        elif event.kind == "progress":
+        elif event.kind == "progress" and struck is not None:
             now = int(event.detail["position"])
-            if struck is not None and now > position:
+            if stood is None:
+                stood = now
+            elif now > stood:
                 return event.at_s - struck
-            if struck is None:
-                position = now
     return None

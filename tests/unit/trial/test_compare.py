@@ -131,7 +131,8 @@ def test_recovery_is_until_the_position_goes_beyond_where_it_stood() -> None:
         return Event(at_s=at_s, kind="progress", detail={"position": str(position)})
 
     fault = Event(at_s=2.0, kind="fault", detail={"applied": "true"})
-    events = [progress(1.0, 100), fault, progress(2.5, 100), progress(6.5, 120)]
+    # 110 was reached before the fault, after the last sample.
+    events = [progress(1.0, 100), fault, progress(2.5, 110), progress(6.5, 120)]
     assert recovery_s(events) == 4.5
     assert recovery_s(events[:3]) is None
     assert recovery_s([progress(1.0, 100), progress(2.0, 120)]) is None
