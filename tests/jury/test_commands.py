@@ -73,8 +73,8 @@ def court(one_broker: LocalCluster, judge_spark: JudgeSpark, tmp_path: Path) -> 
     return Court(one_broker, judge_spark, tmp_path)
 
 
-# In `make test` one of each kind: killed or not, seen in records, in states, in events.
-QUICK = {"drops_after_restart.py", "repeats_batch.py", "goes_back.py", "stops.py", "honest_copy.py"}
+# In `make test` one of each kind: killed or not, seen in records, in states.
+QUICK = {"drops_after_restart.py", "repeats_batch.py", "goes_back.py", "honest_copy.py"}
 
 
 def programs(names: Iterable[str]) -> list[Any]:

@@ -10,18 +10,21 @@ log start ········· entries, markers, aborted entries ········�
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock, Timer
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from onceproof.sink.budget import Budget, pause
-from onceproof.sink.errors import LaneError
+from onceproof.sink.errors import LaneError, SinkError
 from onceproof.sink.ledger.entries import Entry, read_entry
 from onceproof.sink.producing.refusals import failure, is_final
 from onceproof.sink.settings import Settings
 
 READ_S_MAX = 60.0
+# A kept client may wait for ever on a connection that broke when a broker was away: a new one finds
+# its way at once.
+SILENCE_S_MAX = 5.0
 FIRST_LOOK_BACK = 64  # entries are followed by a marker, aborted ones lie between: enough at once
 PAUSE_S = 0.1
 IDLE_S_MAX = 60.0
@@ -40,6 +43,14 @@ client_log = logging.getLogger("onceproof.sink.librdkafka")
 client_log.addHandler(logging.NullHandler())
 
 
+class SilentError(LaneError):
+    """No broker has said anything of use, neither an entry nor that there is none."""
+
+    def __init__(self, told: SinkError) -> None:
+        super().__init__(str(told))
+        self.told = told  # if a new client hears nothing else, this is why
+
+
 class LedgerReader:
     """Two consumers outside any group: one knows the high watermark, one what is committed."""
 
@@ -48,15 +59,16 @@ class LedgerReader:
         self._marks = Consumer(settings.reader("read_uncommitted"), logger=client_log)
         self._entries = Consumer(settings.reader("read_committed"), logger=client_log)
 
-    def last_entry(self, partition: int) -> Entry | None:
+    def last_entry(self, partition: int, silence_s: float = READ_S_MAX) -> Entry | None:
+        """SilentError after so many seconds in which nothing was heard."""
         place = TopicPartition(self._topic, partition)
-        budget = Budget(READ_S_MAX)
-        low, high = self._watermarks(place, budget)
+        budget, silence = Budget(READ_S_MAX), Budget(silence_s)
+        low, high = self._watermarks(place, silence)
         look_back = FIRST_LOOK_BACK
         try:
             while high > low:
                 start = max(low, high - look_back)
-                entry = self._last_between(place, start, high, budget)
+                entry = self._last_between(place, start, high, budget, Budget(silence_s))
                 if entry is not None or start == low:
                     return entry
                 look_back *= 8  # only markers and aborted entries so far: further back
@@ -76,13 +88,15 @@ class LedgerReader:
                 return low, high
             except KafkaException as error:
                 cause = error.args[0]
-                if budget.spent() or _is_final(cause.code()):
-                    what = f"watermarks of ledger {_named(place)}"
-                    raise failure(what, cause.code(), cause.str()) from error
+                told = failure(f"watermarks of ledger {_named(place)}", cause.code(), cause.str())
+                if _is_final(cause.code()):
+                    raise told from error
+                if budget.spent():
+                    raise SilentError(told) from error
                 pause(PAUSE_S)
 
     def _last_between(
-        self, place: TopicPartition, start: int, high: int, budget: Budget
+        self, place: TopicPartition, start: int, high: int, budget: Budget, silence: Budget
     ) -> Entry | None:
         """Read from `start` until the last stable offset has reached `high`, however long it takes.
 
@@ -91,11 +105,14 @@ class LedgerReader:
         """
         # A plain number: the name "beginning" costs librdkafka a look-up and half a second.
         self._entries.assign([TopicPartition(place.topic, place.partition, start)])
-        last = None
+        last, is_heard = None, False
         while not budget.spent():
             message = self._entries.poll(min(1.0, budget.left_s()))
             if message is None:
+                if silence.spent() and not is_heard:
+                    raise SilentError(LaneError(f"ledger {_named(place)}: no answer"))
                 continue
+            is_heard = True
             problem, offset, value = message.error(), message.offset() or 0, message.value()
             if problem is None and value is not None:
                 last = read_entry(value)
@@ -128,11 +145,11 @@ _idle_lock = Lock()
 
 
 @contextmanager
-def borrowed_reader(settings: Settings) -> Iterator[LedgerReader]:
+def borrowed_reader(settings: Settings, *, new: bool = False) -> Iterator[LedgerReader]:
     """A reader for one thread. One that failed, or was idle for long, is not used again."""
     with _idle_lock:
         shelf = _idle.setdefault(settings, [])
-        kept = shelf.pop() if shelf else None
+        kept = shelf.pop() if shelf and not new else None
     if kept is not None:
         kept[1].cancel()
     reader = kept[0] if kept is not None else LedgerReader(settings)
@@ -164,5 +181,10 @@ def _expire(settings: Settings, reader: LedgerReader) -> None:
 
 
 def last_entry(settings: Settings, partition: int) -> Entry | None:
-    with borrowed_reader(settings) as reader:
-        return reader.last_entry(partition)
+    with suppress(SilentError), borrowed_reader(settings) as reader:
+        return reader.last_entry(partition, SILENCE_S_MAX)
+    try:
+        with borrowed_reader(settings, new=True) as reader:
+            return reader.last_entry(partition)
+    except SilentError as silent:
+        raise silent.told from silent

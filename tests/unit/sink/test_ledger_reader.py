@@ -1,0 +1,63 @@
+"""A reader that hears nothing is replaced by a new one; what a broker says is believed at once."""
+
+from typing import Any
+
+import pytest
+
+from onceproof.sink.errors import LaneError, RefusedError
+from onceproof.sink.ledger import reader as room
+from onceproof.sink.ledger.reader import SILENCE_S_MAX, SilentError, last_entry
+
+SETTINGS: Any = "settings"
+
+
+class Reader:
+    """Says what is next in line, whichever reader it is."""
+
+    line: list[Exception | None]
+    made: list["Reader"]
+
+    def __init__(self, _settings: Any) -> None:
+        self.asked: list[float | None] = []
+        self.is_closed = False
+        Reader.made.append(self)
+
+    def last_entry(self, _partition: int, silence_s: float | None = None) -> None:
+        self.asked.append(silence_s)
+        said = Reader.line.pop(0)
+        if said is not None:
+            raise said
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+@pytest.fixture(autouse=True)
+def readers(monkeypatch: pytest.MonkeyPatch) -> type[Reader]:
+    Reader.line, Reader.made = [], []
+    monkeypatch.setattr(room, "LedgerReader", Reader)
+    monkeypatch.setattr(room, "_idle", {})
+    return Reader
+
+
+def test_a_reader_is_kept_and_one_that_hears_nothing_is_replaced(readers: type[Reader]) -> None:
+    readers.line = [None, SilentError(LaneError("no answer")), None, None]
+    for _ in range(3):
+        assert last_entry(SETTINGS, 0) is None
+    first, second = readers.made
+    assert first.asked == [SILENCE_S_MAX, SILENCE_S_MAX]
+    assert first.is_closed
+    # The new one has all the time there is, and is kept in turn.
+    assert second.asked == [None, SILENCE_S_MAX]
+    assert not second.is_closed
+
+
+def test_silence_of_a_new_one_and_any_other_failure_are_told(readers: type[Reader]) -> None:
+    readers.line = [SilentError(LaneError("no answer")), SilentError(RefusedError("no such topic"))]
+    with pytest.raises(RefusedError, match="no such topic"):
+        last_entry(SETTINGS, 0)
+    readers.line = [LaneError("an open transaction holds it")]
+    with pytest.raises(LaneError, match="an open transaction"):
+        last_entry(SETTINGS, 0)
+    assert all(each.is_closed for each in readers.made)
+    assert len(readers.made) == 3
