@@ -3,7 +3,6 @@
 runs/compare/<utc>-s<seed>/   compare.json  compare.html  compare.txt  cells/<mode>-<fault>/<run>/
 """
 
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,10 +20,9 @@ from onceproof.trial.compare_plan import (
     chosen_modes,
     plan_mode,
 )
-from onceproof.trial.ground import Ground, open_ground
 from onceproof.trial.plan import Plan
+from onceproof.trial.premises import Premises
 from onceproof.trial.run import run_trial
-from onceproof.trial.spark import JudgeSpark
 
 COMPARE_JSON = "compare.json"
 
@@ -46,7 +44,6 @@ class Compare:
         self._request = request
         self._directory = directory
         self._tell = tell
-        self._ground: Ground | None = None
         self.comparison = self._begin()
 
     @property
@@ -68,32 +65,26 @@ class Compare:
         if not self.comparison.left:
             return self.comparison
         ensure_runs_dir(self._directory)
-        logs = self._directory / "logs"
-        logs.mkdir(exist_ok=True)
         self.comparison.save(self.path)
-        spark = JudgeSpark.start(logs, self._directory / "state" / "judge")
-        try:
+        with Premises(self._directory) as premises:
             for mode, fault in self.comparison.left:
-                self._add(self._cell(mode, fault, spark))
-        finally:
-            self._leave_ground()
-            spark.stop()
-            shutil.rmtree(self._directory / "state", ignore_errors=True)
+                self._add(self._cell(mode, fault, premises))
         return self.comparison
 
-    def _cell(self, mode: Mode, fault: str, spark: JudgeSpark) -> ModeCell:
+    def _cell(self, mode: Mode, fault: str, premises: Premises) -> ModeCell:
         self._tell(Told(comparison=self.comparison, begins=f"{mode.name} under {fault}"))
         plan = plan_mode(self._request, mode.name, fault, self._directory)
         if plan is None:
             return ModeCell(mode=mode.name, fault=fault, reason=FAULTS[fault].why_not)
-        trials = tuple(self._trial(plan, spark) for _ in range(self._request.repeats))
+        self.comparison = replace(self.comparison, versions=versions(plan))
+        trials = tuple(self._trial(plan, premises) for _ in range(self._request.repeats))
         return ModeCell(mode=mode.name, fault=fault, trials=trials)
 
-    def _trial(self, plan: Plan, spark: JudgeSpark) -> CellTrial:
+    def _trial(self, plan: Plan, premises: Premises) -> CellTrial:
         try:
-            result, run = run_trial(plan, None, spark, self._stand(plan))
+            result, run = run_trial(plan, None, premises.spark, premises.stand(plan))
         except OnceproofError as problem:
-            self._leave_ground()  # the next one has new brokers
+            premises.leave()
             return CellTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=plan.repeat)
         return CellTrial(
             verdict=result.verdict,
@@ -105,24 +96,7 @@ class Compare:
             repeat=result.repeat,
         )
 
-    def _stand(self, plan: Plan) -> Ground:
-        if self._ground is not None and not self._ground.is_whole():
-            self._leave_ground()
-        if self._ground is None:
-            self._ground = open_ground(plan, self._directory)
-            self.comparison = _with_versions(self.comparison, plan)
-        return self._ground
-
-    def _leave_ground(self) -> None:
-        if self._ground is not None:
-            ground, self._ground = self._ground, None
-            ground.close()
-
     def _add(self, cell: ModeCell) -> None:
         self.comparison = self.comparison.with_cell(cell)
         self.comparison.save(self.path)
         self._tell(Told(comparison=self.comparison, cell=cell))
-
-
-def _with_versions(comparison: Comparison, plan: Plan) -> Comparison:
-    return replace(comparison, versions=versions(plan))

@@ -6,9 +6,7 @@ runs/matrix-<scenario>/<utc>-s<seed>/   matrix.json  matrix.html  matrix.txt  ve
 Where only the suspect's version changes, one cluster serves all; else each trial has its own.
 """
 
-import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +15,8 @@ from onceproof.history.matrix import Matrix, MatrixRow, MatrixTrial, save
 from onceproof.history.run_directory import RunDirectory, ensure_runs_dir
 from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.trial.axis import BROKERS, AxisPlan, VersionPlan
-from onceproof.trial.ground import Ground, open_ground
-from onceproof.trial.plan import Plan
+from onceproof.trial.premises import Premises
 from onceproof.trial.run import run_trial
-from onceproof.trial.spark import JudgeSpark
 
 MATRIX_JSON = "matrix.json"
 
@@ -48,30 +44,30 @@ class MatrixRun:
         self._directory = directory
         self._repeats = repeats
         self._tell = tell
-        self._ground: Ground | None = None
         self.matrices = [_empty(axis, repeats) for axis in axes]
 
     def run(self) -> list[Matrix]:
         """What is known stands in matrix.json after each trial, whatever happens then."""
         ensure_runs_dir(self._directory)
-        with self._judge_spark() as spark:
+        with Premises(self._directory) as premises:
             for place, axis in enumerate(self._axes):
                 try:
                     for at in axis.versions:
                         for number in range(1, self._repeats + 1):
-                            self._try(place, axis, at, number, spark)
+                            self._try(place, axis, at, number, premises)
                 finally:
-                    self._leave_ground()
+                    premises.leave()
         return self.matrices
 
     def _try(
-        self, place: int, axis: AxisPlan, at: VersionPlan, number: int, spark: JudgeSpark
+        self, place: int, axis: AxisPlan, at: VersionPlan, number: int, premises: Premises
     ) -> None:
         self._tell(Told(matrix=self.matrices[place], version=at.version, number=number))
         try:
-            ground = None if axis.axis == BROKERS else self._stand(at.plan)
-            trial = self._told(*run_trial(at.plan, None, spark, ground))
+            ground = None if axis.axis == BROKERS else premises.stand(at.plan)
+            trial = self._told(*run_trial(at.plan, None, premises.spark, ground))
         except OnceproofError as problem:
+            premises.leave()
             trial = MatrixTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=at.plan.repeat)
         self.matrices[place] = matrix = self.matrices[place].with_trial(at.version, trial)
         save(self.matrices, self._directory / MATRIX_JSON)
@@ -86,31 +82,6 @@ class MatrixRun:
             run=str(run.path.relative_to(self._directory)),
             repeat=result.repeat,
         )
-
-    def _stand(self, plan: Plan) -> Ground:
-        """Brokers for all trials of an axis; new ones where a trial has left them broken."""
-        if self._ground is not None and not self._ground.is_whole():
-            self._leave_ground()
-        if self._ground is None:
-            self._ground = open_ground(plan, self._directory)
-        return self._ground
-
-    def _leave_ground(self) -> None:
-        if self._ground is not None:
-            ground, self._ground = self._ground, None
-            ground.close()
-
-    @contextmanager
-    def _judge_spark(self) -> Iterator[JudgeSpark]:
-        logs = self._directory / "logs"
-        logs.mkdir(exist_ok=True)
-        spark = JudgeSpark.start(logs, self._directory / "state" / "judge")
-        try:
-            yield spark
-        finally:
-            spark.stop()
-            # Brokers' data: dear on disk, and of no use once judged.
-            shutil.rmtree(self._directory / "state", ignore_errors=True)
 
 
 def _empty(axis: AxisPlan, repeats: int) -> Matrix:

@@ -9,10 +9,8 @@ survey (no fault but a clean restart) ──▶ which frames the suspect sends a
 runs/sweep-<suspect>/<utc>-s<seed>/   sweep.json  sweep.html  junit.xml  cells/<cell>/<run>/
 """
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -24,10 +22,8 @@ from onceproof.history.run_directory import ensure_runs_dir
 from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.suspects.spare import Spares
 from onceproof.trial.about import versions
-from onceproof.trial.ground import Ground, open_ground
-from onceproof.trial.plan import Plan
+from onceproof.trial.premises import Premises
 from onceproof.trial.run import Trial, run_trial
-from onceproof.trial.spark import JudgeSpark
 from onceproof.trial.survey import Sighting, is_reached, read_sightings
 from onceproof.trial.sweep_plan import SweepRequest, plan_cell, plan_survey
 
@@ -63,7 +59,6 @@ class Sweep:
         self._tell = tell
         self._listener = listener
         self._points = crash_points(request.only)
-        self._ground: Ground | None = None
         self._spares: Spares | None = None
         self.grid = self._begin()
 
@@ -91,25 +86,24 @@ class Sweep:
             return self.grid
         ensure_runs_dir(self._directory)
         self._save()
-        with self._judge_spark() as spark:
+        with Premises(self._directory) as premises:
             try:
                 self._keep_spares()
-                sightings = self._survey(spark)
+                sightings = self._survey(premises)
                 reached = [point for point in todo if is_reached(point.frame, sightings)]
                 for point in todo:
                     if point not in reached:
                         self._add(_not_reached(point))
-                self._try_all(reached, spark)
+                self._try_all(reached, premises)
             finally:
                 if self._spares is not None:
                     self._spares.close()
-                self._leave_ground()
         return self.grid
 
-    def _survey(self, spark: JudgeSpark) -> set[Sighting]:
+    def _survey(self, premises: Premises) -> set[Sighting]:
         self._tell(Told(grid=self.grid, begins="survey"))
         plan = plan_survey(self._request, self._directory)
-        result, run = run_trial(plan, self._listener, spark, self._stand(plan))
+        result, run = run_trial(plan, self._listener, premises.spark, premises.stand(plan))
         run_directory = run.path
         if result.verdict is not Verdict.HELD:
             raise SurveyFailed(
@@ -118,11 +112,11 @@ class Sweep:
             )
         return read_sightings(run_directory / "history" / "wire")
 
-    def _try_all(self, points: Sequence[CrashPoint], spark: JudgeSpark) -> None:
+    def _try_all(self, points: Sequence[CrashPoint], premises: Premises) -> None:
         """An unknown cell gets another chance: a race may have hidden the frame, or a slow turn."""
         for tries in range(1, TRIES_MAX + 1):
             unknown = []
-            for cell, point in self._cells(points, spark, tries):
+            for cell, point in self._cells(points, premises, tries):
                 if cell.outcome is Outcome.UNKNOWN and tries < TRIES_MAX:
                     unknown.append(point)
                 else:
@@ -130,34 +124,35 @@ class Sweep:
             points = unknown
 
     def _cells(
-        self, points: Sequence[CrashPoint], spark: JudgeSpark, tries: int
+        self, points: Sequence[CrashPoint], premises: Premises, tries: int
     ) -> Iterator[tuple[Cell, CrashPoint]]:
         """While one is judged the next is held: a suspect mostly waits, a judge computes."""
         with ThreadPoolExecutor(max_workers=1) as pool:
             judged: tuple[CrashPoint, Trial, Future[TrialResult]] | None = None
             for point in points:
                 # A judge reads from the brokers, which must not be killed or replaced meanwhile.
-                if judged is not None and (point.frame.between_brokers or self._needs_ground()):
+                if judged is not None and (point.frame.between_brokers or premises.needs_ground()):
                     yield self._finished(*judged, tries), judged[0]
                     judged = None
                 self._tell(Told(grid=self.grid, begins=point.name))
-                trial, problem = self._held(point, spark)
+                trial, problem = self._held(point, premises)
                 if judged is not None:
                     yield self._finished(*judged, tries), judged[0]
                     judged = None
                 if trial is None:
-                    self._leave_ground()  # the next one has new brokers
+                    premises.leave()
                     yield _unknown(point, problem, tries), point
                 else:
                     judged = point, trial, pool.submit(trial.judge)
             if judged is not None:
                 yield self._finished(*judged, tries), judged[0]
 
-    def _held(self, point: CrashPoint, spark: JudgeSpark) -> tuple[Trial | None, str]:
+    def _held(self, point: CrashPoint, premises: Premises) -> tuple[Trial | None, str]:
         """None and the reason where it could not even begin."""
         plan = plan_cell(self._request, point, self._directory)
         try:
-            trial = Trial(plan, self._listener, spark, self._stand(plan), spares=self._spares)
+            ground = premises.stand(plan)
+            trial = Trial(plan, self._listener, premises.spark, ground, spares=self._spares)
             trial.hold()
         except OnceproofError as problem:
             return None, str(problem)
@@ -173,34 +168,6 @@ class Sweep:
         """For a suspect whose start is most of a cell's time."""
         if plan_survey(self._request, self._directory).suspect.spark:
             self._spares = Spares(self._directory / "state" / "spares")
-
-    def _needs_ground(self) -> bool:
-        """Whether there are no brokers, or a cell has left them broken."""
-        return self._ground is None or not self._ground.is_whole()
-
-    def _stand(self, plan: Plan) -> Ground:
-        if self._needs_ground():
-            self._leave_ground()
-        if self._ground is None:
-            self._ground = open_ground(plan, self._directory)
-        return self._ground
-
-    def _leave_ground(self) -> None:
-        if self._ground is not None:
-            ground, self._ground = self._ground, None
-            ground.close()
-
-    @contextmanager
-    def _judge_spark(self) -> Iterator[JudgeSpark]:
-        logs = self._directory / "logs"
-        logs.mkdir(exist_ok=True)
-        spark = JudgeSpark.start(logs, self._directory / "state" / "judge")
-        try:
-            yield spark
-        finally:
-            spark.stop()
-            # Brokers' data: dear on disk, and of no use once judged.
-            shutil.rmtree(self._directory / "state", ignore_errors=True)
 
     def _add(self, cell: Cell) -> None:
         self.grid = self.grid.with_cell(cell)
