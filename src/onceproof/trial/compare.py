@@ -8,7 +8,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from onceproof.errors import OnceproofError
-from onceproof.history.comparison import CellTrial, Comparison, Mode, ModeCell, recovery_s
+from onceproof.history.comparison import (
+    SPEED,
+    CellTrial,
+    Comparison,
+    Mode,
+    ModeCell,
+    records_per_s,
+    recovery_s,
+)
 from onceproof.history.event import read_events
 from onceproof.history.run_directory import ensure_runs_dir
 from onceproof.history.verdict import Verdict
@@ -77,19 +85,22 @@ class Compare:
         if plan is None:
             return ModeCell(mode=mode.name, fault=fault, reason=FAULTS[fault].why_not)
         self.comparison = replace(self.comparison, versions=versions(plan))
-        trials = tuple(self._trial(plan, premises) for _ in range(self._request.repeats))
+        is_timed = fault == SPEED
+        trials = tuple(self._trial(plan, premises, is_timed) for _ in range(self._request.repeats))
         return ModeCell(mode=mode.name, fault=fault, trials=trials)
 
-    def _trial(self, plan: Plan, premises: Premises) -> CellTrial:
+    def _trial(self, plan: Plan, premises: Premises, is_timed: bool) -> CellTrial:
         try:
             result, run = run_trial(plan, None, premises.spark, premises.stand(plan))
         except OnceproofError as problem:
             premises.leave()
             return CellTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=plan.repeat)
+        events = list(read_events(run.events))
         return CellTrial(
             verdict=result.verdict,
             anomalies={each.anomaly: each.count for each in result.findings},
-            recovery_s=recovery_s(read_events(run.events)),
+            recovery_s=recovery_s(events),
+            records_per_s=records_per_s(events) if is_timed else None,
             duration_s=result.duration_s,
             reason="; ".join(result.reasons),
             run=str(run.path.relative_to(self._directory)),

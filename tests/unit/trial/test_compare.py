@@ -7,7 +7,15 @@ import pytest
 
 from onceproof.cli.main import main
 from onceproof.errors import UsageError
-from onceproof.history.comparison import CellTrial, Comparison, Mode, ModeCell, recovery_s
+from onceproof.history.comparison import (
+    SPEED,
+    CellTrial,
+    Comparison,
+    Mode,
+    ModeCell,
+    records_per_s,
+    recovery_s,
+)
 from onceproof.history.event import Event
 from onceproof.history.verdict import Verdict
 from onceproof.report.comparison import render_comparison_html, render_comparison_text, word
@@ -146,3 +154,48 @@ def test_what_a_comparison_cannot_go_on_with_is_told(
     (tmp_path / "compare.json").write_text("{}")
     assert main(["compare", "--resume", str(tmp_path)]) == 254
     assert "is no comparison of this version" in capsys.readouterr().err
+
+
+def _at(at_s: float, output: int, position: int) -> Event:
+    detail = {"output": str(output), "position": str(position)}
+    return Event(at_s=at_s, kind="progress", subject="", detail=detail)
+
+
+def test_a_speed_is_that_of_the_middle_of_the_input() -> None:
+    starts_and_ends_slowly = [
+        (0, 0),
+        (10, 100),
+        (11, 300),
+        (12, 500),
+        (13, 700),
+        (14, 900),
+        (60, 1000),
+    ]
+    written = [_at(at_s, count, 0) for at_s, count in starts_and_ends_slowly]
+    assert records_per_s(written) == 200.0
+    into_a_table = [_at(at_s, 0, count) for at_s, count in starts_and_ends_slowly]
+    assert records_per_s(into_a_table) == 200.0
+    assert records_per_s([]) is None
+    assert records_per_s([_at(0, 0, 0), _at(1, 500, 0), _at(2, 1000, 0)]) is None
+    assert records_per_s([_at(0, 0, 0), *(_at(each, 500, 0) for each in range(1, 5))]) is None
+
+
+def test_speeds_are_told_by_that_of_auto_commit() -> None:
+    def speed(mode: str, rate: float | None) -> ModeCell:
+        timed = replace(HELD, records_per_s=rate)
+        return ModeCell(mode=mode, fault=SPEED, trials=(timed,))
+
+    auto = Mode(name="consumer_auto_commit", claims="none")
+    table = Comparison(
+        seed=1,
+        modes=(auto, AT_LEAST_ONCE, EXACTLY_ONCE),
+        faults=(SPEED,),
+        cells=(speed(auto.name, 20_000.4), speed(MANUAL, 10_000), speed(SQLITE, None)),
+    )
+    told = render_comparison_text(table)
+    assert "20,000/s 1.00×" in told
+    assert "10,000/s 0.50×" in told
+    assert "too fast" in told
+    assert "10,000/s 0.50×" in render_comparison_html(table)
+    alone = replace(table, modes=(AT_LEAST_ONCE,), cells=table.cells[1:2])
+    assert "10,000/s\n" in render_comparison_text(alone)
