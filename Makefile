@@ -38,5 +38,6 @@ bench: setup  ## ratios against what a user would pick instead; see bench/RESULT
 	$(PYTHON) bench/sink_against_streams.py --records 3000000
 	$(PYTHON) bench/sink_memory.py
 	$(PYTHON) bench/wire_proxy.py
+	$(PYTHON) bench/snapshot_restart.py
 
 .PHONY: help setup fmt lint types unit test jury bench

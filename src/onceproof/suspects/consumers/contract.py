@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -24,7 +25,14 @@ def given(name: str) -> str:
 
 def setting(name: str, default: str) -> str:
     """One of `--set name=value`."""
-    return str(json.loads(given("SETTINGS")).get(name, default))
+    return str(_settings(given("SETTINGS")).get(name, default))
+
+
+@cache
+def _settings(text: str) -> dict[str, Any]:
+    """Asked for with every record."""
+    settings: dict[str, Any] = json.loads(text)
+    return settings
 
 
 def choice(name: str, known: tuple[str, ...]) -> str:
@@ -141,7 +149,9 @@ def copy_out(producer: Producer, records: list[Message]) -> None:
 
 def work() -> None:
     """`--set work_ms=N`: so long a record takes."""
-    pause(int(setting("work_ms", "0")) / 1000)
+    took_ms = int(setting("work_ms", "0"))
+    if took_ms:
+        pause(took_ms / 1000)
 
 
 def by_partition(records: list[Message]) -> dict[int, list[Message]]:
