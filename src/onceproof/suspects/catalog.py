@@ -75,7 +75,7 @@ SUSPECTS: dict[str, Suspect] = {
         ),
         Suspect(
             name="consumer_manual_commit",
-            description="a plain consumer: output first, then its offsets (or order=commit_first)",
+            description="a plain consumer: output first, then its offsets",
             argv=(*_CONSUMER, "manual_commit"),
             guarantee=Guarantee.AT_LEAST_ONCE,
             torn_at="OffsetCommit request",
@@ -83,7 +83,7 @@ SUSPECTS: dict[str, Suspect] = {
             offsets_in_group=True,
             workloads=("copy",),
             transactional=False,
-            settings={"order": "output_first", "commit": "batch", **_CONSUMER_SETTINGS},
+            settings={"commit": "batch", **_CONSUMER_SETTINGS},
         ),
         Suspect(
             name="consumer_commit_first",
