@@ -8,6 +8,7 @@ from pathlib import Path
 
 from onceproof.cluster.classdata import ClassArchive
 from onceproof.errors import unknown_name
+from onceproof.jars.own import OwnJars
 
 JAR_SET_PREFIX = "kafka-"
 DEFAULT_VERSION = "4.3.1"
@@ -31,6 +32,12 @@ class BrokerSoftware:
     version: str
     java: str
     jars: tuple[Path, ...]
+    build: str = ""  # of the user's own jars: what tells them from others of this version
+
+    @property
+    def identity(self) -> str:
+        """What a formatted directory is kept by: own builds of one version may differ."""
+        return f"{self.version}-{self.build}" if self.build else self.version
 
     @property
     def classpath(self) -> str:
@@ -75,6 +82,18 @@ def broker_software(version: str) -> BrokerSoftware:
         version=version,
         java=str(machine.find_java().executable),
         jars=tuple(jars.classpath(JAR_SET_PREFIX + version)),
+    )
+
+
+def own_software(own: OwnJars) -> BrokerSoftware:
+    """Of the user's own build."""
+    from onceproof import machine
+
+    return BrokerSoftware(
+        version=own.version,
+        java=str(machine.find_java().executable),
+        jars=tuple(own.with_log_binding(JAR_SET_PREFIX + DEFAULT_VERSION)),
+        build=own.digest(),
     )
 
 

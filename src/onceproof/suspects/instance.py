@@ -114,10 +114,15 @@ class Instance:
         self._read_to = 0
 
     def start_successor(self) -> None:
-        """Another process takes over, with the same state, while the old one still runs."""
+        """Another process takes over, with the same state, while the old one still runs; one whose
+        state is locked by the old one begins with none, as on another machine.
+        """
         if self.is_haunted():
             raise FaultError(f"{self.name} has been succeeded once, and the old one still runs")
         self._zombie = self._running()
+        if self._suspect.locks_state:
+            root = self._assignment.state_root / f"start-{self.starts + 1}"
+            self._assignment = replace(self._assignment, state_root=root)
         self._spawn()
 
     def is_haunted(self) -> bool:

@@ -15,6 +15,9 @@ from onceproof.faults.schedule import Step, parse_schedule
 DIRECTORY = Path(onceproof.scenarios.__file__).parent
 DEFAULT = "chaos_loop"
 LIVE_FROM_ITERATIONS = 5
+VARIANTS = "variants"  # the table of a file that holds them
+VARIANT_SIGN = ":"
+EXPOSURE = "exposure"  # the variant with the library's defaults and a plain fault
 
 
 class Scenario(BaseModel):
@@ -56,6 +59,7 @@ class Scenario(BaseModel):
     axis: Literal["kafka", "streams", "clients"] | None = None
     axis_suspect: str | None = None  # if it is another than the scenario's own
     ticket: str = ""
+    luck: bool = False  # nothing is expected of any version: how often it breaks is measured
     versions: dict[str, Literal["HELD", "BROKEN"]] = Field(default_factory=dict)
     live: bool | None = None  # watch the output while it is written; by default in long loops
     faults: tuple[dict[str, Any], ...] = ()
@@ -96,7 +100,25 @@ def scenario_names() -> list[str]:
 
 
 def load_scenario(name: str) -> Scenario:
-    """By the name of a shipped scenario, or by the path of the user's own file (*.toml)."""
+    """By the name of a shipped scenario, or by the path of the user's own file (*.toml).
+
+    A variant of it has its name after a colon: kafka_20685_stale_checkpoint:punctuator.
+    """
+    of, _, variant = name.partition(VARIANT_SIGN)
+    data = _read(of)
+    variants = data.pop(VARIANTS, {})
+    if not variant:
+        return make_scenario(data)
+    if variant not in variants:
+        raise unknown_name(f"variant of {of}", variant, variants)
+    return make_scenario(_varied(data, variant, variants[variant]))
+
+
+def variant_names(name: str) -> list[str]:
+    return list(_read(name).get(VARIANTS, {}))
+
+
+def _read(name: str) -> dict[str, Any]:
     path = Path(name) if name.endswith(".toml") else DIRECTORY / f"{name}.toml"
     if not path.is_file():
         if name.endswith(".toml"):
@@ -106,7 +128,17 @@ def load_scenario(name: str) -> Scenario:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"scenario {path.name} is not TOML: {error}") from error
-    return make_scenario({"name": path.stem, **data})
+    return {"name": path.stem, **data}
+
+
+def _varied(data: dict[str, Any], variant: str, changed: dict[str, Any]) -> dict[str, Any]:
+    """What a variant names stands instead of the scenario's own; of its settings, the version on
+    trial stays."""
+    settings = data.get("settings", {})
+    if "settings" in changed:
+        on_trial = {name: value for name, value in settings.items() if name == data.get("axis")}
+        settings = {**on_trial, **changed["settings"]}
+    return {**data, **changed, "name": f"{data['name']}-{variant}", "settings": settings}
 
 
 def make_scenario(data: dict[str, Any]) -> Scenario:
