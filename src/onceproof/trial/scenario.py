@@ -11,6 +11,7 @@ from onceproof.checks.catalog import check_named
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.program import EVERY_DEFAULT
 from onceproof.faults.schedule import Step, parse_schedule
+from onceproof.trial.points import check_points
 
 DIRECTORY = Path(onceproof.scenarios.__file__).parent
 DEFAULT = "chaos_loop"
@@ -54,6 +55,7 @@ class Scenario(BaseModel):
     # A quota: so many bytes a second each producer of the suspect may write; none: no quota.
     producer_byte_rate: int | None = Field(default=None, ge=1)
     checks: tuple[str, ...] = ()  # none: all
+    points: tuple[str, ...] = ()  # what is expected besides the verdict: see trial/points.py
     wire_between_brokers: bool = False  # the proxy stands between the brokers, too
     # The versions of one part on which its verdict is known: `onceproof matrix` goes along them.
     axis: Literal["kafka", "streams", "clients"] | None = None
@@ -150,6 +152,7 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
     _check_axis(scenario)
     for check in scenario.checks:
         check_named(check)
+    check_points(scenario.points)
     _check_iterations(scenario)
     if scenario.program is not None and scenario.faults:
         raise UsageError(
