@@ -54,7 +54,7 @@ def main() -> int:
     ending = _TellAndShutDown()
     streams.setUncaughtExceptionHandler(ending)
     streams.start()
-    commits, checkpoints = _Commits(streams), _checkpoints(sys.argv[1])
+    commits, checkpoints = _Commits(streams), _checkpoints(sys.argv[1], streams)
     while not stop.wait(POLL_S) and states.now not in FINAL:
         commits.tell()
         checkpoints.look(states.now)
@@ -108,12 +108,30 @@ def _refusal(problem: Any) -> Any:
     return problem
 
 
-def _checkpoints(guarantee: str) -> Checkpoints:
+def _checkpoints(guarantee: str, streams: Any) -> Checkpoints:
     """They mean something under exactly-once only; elsewhere nothing is looked at."""
     state_dir = Path(os.environ["ONCEPROOF_STATE_DIR"])
     directory = state_dir / os.environ["ONCEPROOF_APP_ID"]
     watched = directory if guarantee == EXACTLY_ONCE else state_dir / "none"
-    return Checkpoints(watched, lambda text: _say("note", text=text))
+    return Checkpoints(
+        watched, lambda text: _say("note", text=text), lambda: _changelog_ends(streams)
+    )
+
+
+def _changelog_ends(streams: Any) -> dict[str, int]:
+    """As Streams itself asks for them; none while it cannot."""
+    try:
+        lags = streams.allLocalStorePartitionLags()
+    except jpype.JException:
+        return {}
+    app_id = os.environ["ONCEPROOF_APP_ID"]
+    return {
+        f"{app_id}-{store.getKey()}-changelog-{lag.getKey()}": int(
+            lag.getValue().endOffsetPosition()
+        )
+        for store in lags.entrySet()
+        for lag in store.getValue().entrySet()
+    }
 
 
 class _Commits:
