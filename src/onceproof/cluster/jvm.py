@@ -71,13 +71,15 @@ class BrokerSoftware:
 
 
 def broker_software(version: str) -> BrokerSoftware:
-    """The jars of a version, fetched where they are missing. An unknown one lists the known."""
+    """The jars of a version, fetched where they are missing; one that the committed lock does not
+    have is locked in the local cache. An unknown one lists the known.
+    """
     # Imported late: `onceproof list` asks for versions without touching jars or Java.
     from onceproof import jars, machine
+    from onceproof.jars.local_lock import is_lockable
 
-    known = jars.kafka_versions()
-    if version not in known:
-        raise unknown_name("Kafka version", version, known)
+    if not is_lockable(JAR_SET_PREFIX + version):
+        raise unknown_name("Kafka version", version, jars.kafka_versions())
     return BrokerSoftware(
         version=version,
         java=str(machine.find_java().executable),

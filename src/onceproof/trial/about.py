@@ -45,7 +45,9 @@ def versions(plan: Plan) -> dict[str, str]:
 def _of_brokers(plan: Plan) -> str:
     if plan.bootstrap_server is not None:
         return "not ours"
-    return plan.scenario.kafka if plan.kafka_jars is None else plan.kafka_jars.told()
+    if plan.kafka_jars is not None:
+        return plan.kafka_jars.told()
+    return plan.scenario.kafka + _lock_told(KAFKA_PREFIX + plan.scenario.kafka)
 
 
 def _own_streams(plan: Plan) -> OwnJars | None:

@@ -16,6 +16,8 @@ from onceproof.faults.program import feed_s_min, parse_program, program_faults
 from onceproof.faults.random_schedule import Reach, random_faults
 from onceproof.faults.schedule import Step
 from onceproof.jars import kafka_versions
+from onceproof.jars.local_lock import is_lockable
+from onceproof.jars.lock import KAFKA_PREFIX
 from onceproof.jars.own import BROKER_LIBRARY, OwnJars, own_jars
 from onceproof.suspects.catalog import find_suspect
 from onceproof.suspects.streams.properties import CONFIG_FILE, OWN_JARS, VERSION
@@ -120,7 +122,7 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
         scenario = _with_random_faults(scenario, suspect, request, request.random_faults)
     if suspect.settings is not None:
         settings = sized(settings, scenario)
-    if brokers is None and scenario.kafka not in kafka_versions():
+    if brokers is None and not is_lockable(KAFKA_PREFIX + scenario.kafka):
         raise unknown_name("Kafka version", scenario.kafka, kafka_versions())
     _check(scenario, suspect, settings)
     schedule = scenario.schedule()

@@ -20,7 +20,7 @@ def provision(plan: Plan, events: EventLog) -> None:
     """All jars in the cache; those missing come over the network, told as `fetch` events."""
     for name in dict.fromkeys(_sets(plan)):
         if not is_committed(name):
-            text = f"{name} is not in the committed lock: resolved, and locked in the local cache"
+            text = f"{name} is not in the committed lock: looked for, and locked in the local cache"
             events.write("note", "jars", text=text)
         quiet = Deadline(0)
 
