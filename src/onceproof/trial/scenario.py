@@ -111,6 +111,8 @@ def load_scenario(name: str) -> Scenario:
     variants = data.pop(VARIANTS, {})
     if not variant:
         return make_scenario(data)
+    if not variants:
+        raise UsageError(f"scenario {of} has no variants; got {variant!r}")
     if variant not in variants:
         raise unknown_name(f"variant of {of}", variant, variants)
     return make_scenario(_varied(data, variant, variants[variant]))
