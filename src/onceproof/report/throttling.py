@@ -1,22 +1,24 @@
 """How brokers throttled the suspect: what their answers to Produce say of it, and when.
 
-    history/wire/*.parquet ──▶ Answer: when, whose, how long it must wait, how much it wrote, error
+    history/wire/*.parquet ──▶ Produce of instances ──▶ answers that throttle or refuse, bytes
 
 A client that is told to wait so many milliseconds sends nothing to that broker meanwhile.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
 from onceproof.history.event import Event
 
 API = "Produce"
-COLUMNS = ("at_ns", "direction", "api", "instance", "size", "error_code", "throttle_ms")
+COLUMNS = ["at_ns", "direction", "api", "instance", "size", "error_code", "throttle_ms"]
 ROW_S = 5.0
 
 
@@ -34,14 +36,15 @@ class Answer:
 class Produced:
     """All Produce of the suspect's instances: what they asked, and what they were told."""
 
-    answers: tuple[Answer, ...] = ()
+    answered_s: tuple[float, ...] = ()  # all answers, in order
+    marked: tuple[Answer, ...] = ()  # those that throttle or refuse
     bytes_asked: int = 0
     from_s: float = 0.0
     to_s: float = 0.0
 
     @property
     def throttled(self) -> list[Answer]:
-        return [answer for answer in self.answers if answer.throttle_ms > 0]
+        return [answer for answer in self.marked if answer.throttle_ms > 0]
 
     @property
     def bytes_per_s(self) -> float:
@@ -54,52 +57,60 @@ NOTHING_PRODUCED = Produced()
 def read_produced(run: Mapping[str, Any], history: Path) -> Produced:
     """`run` is run.json: it says when the run began. An older recording tells nothing of this."""
     began_s = run.get("started_unix_s")
-    rows = [row for part in sorted((history / "wire").glob("*.parquet")) for row in _rows(part)]
-    if began_s is None or not rows:
+    parts = [_part(path) for path in sorted((history / "wire").glob("*.parquet"))]
+    told = [part for part in parts if part is not None]
+    if began_s is None or sum(part.num_rows for part in told) == 0:
         return NOTHING_PRODUCED
-    rows.sort(key=lambda row: int(row["at_ns"]))
-    times = [row["at_ns"] / 1e9 - began_s for row in rows]
+    frames = pyarrow.concat_tables(told).sort_by("at_ns")
+    answers = frames.filter(pyarrow.compute.equal(frames["direction"], "response"))
+    asked = frames.filter(pyarrow.compute.equal(frames["direction"], "request"))
+    times = frames["at_ns"]
     return Produced(
-        answers=tuple(
-            Answer(
-                at_s=at_s,
-                instance=row["instance"],
-                throttle_ms=row["throttle_ms"] or 0,
-                error_code=row["error_code"] or 0,
-            )
-            for row, at_s in zip(rows, times, strict=True)
-            if row["direction"] == "response"
-        ),
-        bytes_asked=sum(row["size"] or 0 for row in rows if row["direction"] == "request"),
-        from_s=times[0],
-        to_s=times[-1],
+        answered_s=tuple(at_ns / 1e9 - began_s for at_ns in answers["at_ns"].to_pylist()),
+        marked=tuple(_marked(answers, began_s)),
+        bytes_asked=pyarrow.compute.sum(asked["size"]).as_py() or 0,
+        from_s=times[0].as_py() / 1e9 - began_s,
+        to_s=times[-1].as_py() / 1e9 - began_s,
     )
 
 
-def _rows(part: Path) -> Iterator[dict[str, Any]]:
-    table = pyarrow.parquet.read_table(part)
-    if not set(COLUMNS) <= set(table.schema.names):
-        return
+def _part(path: Path) -> pyarrow.Table | None:
+    """Produce of known instances; None: of a recording that says nothing of throttling."""
+    if not set(COLUMNS) <= set(pyarrow.parquet.read_schema(path).names):
+        return None
+    table = pyarrow.parquet.read_table(path, columns=COLUMNS)
     of_suspects = pyarrow.compute.and_(
         pyarrow.compute.equal(table["api"], API), pyarrow.compute.is_valid(table["instance"])
     )
-    yield from table.filter(of_suspects).select(list(COLUMNS)).to_pylist()
+    return table.filter(of_suspects)
+
+
+def _marked(answers: pyarrow.Table, began_s: float) -> Iterator[Answer]:
+    is_marked = pyarrow.compute.or_kleene(
+        pyarrow.compute.greater(answers["throttle_ms"], 0),
+        pyarrow.compute.not_equal(answers["error_code"], 0),
+    )
+    for row in answers.filter(is_marked).to_pylist():
+        yield Answer(
+            at_s=row["at_ns"] / 1e9 - began_s,
+            instance=row["instance"],
+            throttle_ms=row["throttle_ms"] or 0,
+            error_code=row["error_code"] or 0,
+        )
 
 
 def told_by_time(produced: Produced, events: Sequence[Event]) -> Iterator[str]:
     """A line for each ROW_S in which somebody was throttled, with the lag at its end."""
-    by_row: dict[int, list[Answer]] = {}
-    for answer in produced.answers:
-        by_row.setdefault(int(answer.at_s // ROW_S), []).append(answer)
-    for place, answers in sorted(by_row.items()):
-        waits = [answer.throttle_ms for answer in answers if answer.throttle_ms > 0]
-        if not waits:
-            continue
+    answers = Counter(int(at_s // ROW_S) for at_s in produced.answered_s)
+    waits: dict[int, list[int]] = {}
+    for answer in produced.throttled:
+        waits.setdefault(int(answer.at_s // ROW_S), []).append(answer.throttle_ms)
+    for place, told in sorted(waits.items()):
         until_s = (place + 1) * ROW_S
-        mean = sum(waits) / len(waits)
         yield (
-            f"{place * ROW_S:.0f} s to {until_s:.0f} s: {len(waits)} of {len(answers)} answers,"
-            f" {mean:,.0f} ms on average, {max(waits):,} ms at most{_lag_at(events, until_s)}"
+            f"{place * ROW_S:.0f} s to {until_s:.0f} s: {len(told)} of {answers[place]} answers,"
+            f" {sum(told) / len(told):,.0f} ms on average, {max(told):,} ms at most"
+            f"{_lag_at(events, until_s)}"
         )
 
 

@@ -41,7 +41,7 @@ Told = tuple[bool | None, str]
 
 
 def _throttled(seen: Seen) -> Told:
-    answers, throttled = seen.produced.answers, seen.produced.throttled
+    answers, throttled = seen.produced.answered_s, seen.produced.throttled
     if not answers:
         return None, "no answer to a Produce was recorded"
     if not throttled:
@@ -81,7 +81,7 @@ def _goes_on(seen: Seen) -> Told:
 
 
 def _not_fenced(seen: Seen) -> Told:
-    refused = [each for each in seen.produced.answers if each.error_code in FENCED]
+    refused = [each for each in seen.produced.marked if each.error_code in FENCED]
     if refused:
         first = refused[0]
         return False, f"{FENCED[first.error_code]} in answer to a Produce at {first.at_s:.1f} s"
@@ -102,7 +102,7 @@ def _unsaid(*words: str) -> Callable[[Seen], Told]:
 
 
 def _near_quota(seen: Seen) -> Told:
-    if seen.byte_rate is None or not seen.produced.answers:
+    if seen.byte_rate is None or not seen.produced.answered_s:
         return None, "there is no quota, or no Produce was recorded"
     rate = seen.produced.bytes_per_s
     least, most = QUOTA_SHARES

@@ -39,12 +39,14 @@ def test_what_the_proxy_records_is_read_back(tmp_path: Path) -> None:
         (2.0, frame(asked, instance=0)),
         (2.1, frame(told, instance=0, throttle_ms=700)),
         (2.2, frame(told, instance=None, throttle_ms=900)),  # not of an instance of the suspect's
+        (2.3, frame(told, instance=0, throttle_ms=0)),
         (4.0, frame(asked, instance=0)),
     ):
         recorder.record(seen, PASS, at_ns=int((BEGAN_S + at_s) * 1e9))
     recorder.flush()
     produced = read_produced({"started_unix_s": BEGAN_S}, tmp_path)
-    (answer,) = produced.answers
+    (answer,) = produced.marked
+    assert [round(at_s, 3) for at_s in produced.answered_s] == [2.1, 2.3]
     assert (round(answer.at_s, 3), answer.instance, answer.throttle_ms) == (2.1, 0, 700)
     assert (produced.bytes_asked, round(produced.bytes_per_s)) == (1_000, 500)
     assert read_produced({}, tmp_path) == read_produced({"started_unix_s": 1}, tmp_path / "none")
@@ -55,7 +57,9 @@ def answer(at_s: float, throttle_ms: int) -> Answer:
 
 
 def test_each_five_seconds_are_a_line_with_the_lag() -> None:
-    produced = Produced(answers=(answer(11.0, 0), answer(12.0, 300), answer(14.0, 900)))
+    produced = Produced(
+        answered_s=(11.0, 12.0, 14.0), marked=(answer(12.0, 300), answer(14.0, 900))
+    )
     lags = [
         Event(at_s=at_s, kind="progress", detail={"remaining": str(lag)})
         for at_s, lag in ((12.0, 1500), (14.5, 1400), (16.0, 7))

@@ -33,8 +33,8 @@ GOOD = Seen(
         progress(30.0, 900, 900),
     ),
     produced=Produced(
-        answers=(
-            Answer(at_s=11.0, instance=0, throttle_ms=0, error_code=0),
+        answered_s=(11.0, 12.0, 14.0),
+        marked=(
             Answer(at_s=12.0, instance=0, throttle_ms=300, error_code=0),
             Answer(at_s=14.0, instance=0, throttle_ms=1700, error_code=0),
         ),
@@ -99,7 +99,7 @@ def test_what_is_not_met_is_told_with_its_evidence(name: str, seen: Seen, eviden
 
 def test_a_refused_produce_is_fenced_whatever_the_log_says() -> None:
     refused = Answer(at_s=33.0, instance=0, throttle_ms=0, error_code=47)
-    seen = replace(GOOD, produced=replace(GOOD.produced, answers=(refused,)))
+    seen = replace(GOOD, produced=replace(GOOD.produced, marked=(refused,)))
     assert met("not_fenced", seen) == (
         False,
         "INVALID_PRODUCER_EPOCH in answer to a Produce at 33.0 s",
