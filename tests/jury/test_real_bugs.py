@@ -19,6 +19,7 @@ BUGS = {
     "kafka_17507_forgotten_commit": ("delay_method", ["duplicated", "stale-offset"]),
     "kafka_17507_rolling_restart": ("fill_offsets", ["lost", "premature-offset"]),
     "kafka_17754_delayed_end_txn": ("stray_end", ["duplicated"]),
+    "kafka_17754_delayed_end_txn:lost_write": ("stray_abort", ["lost"]),
 }
 REPEATS, BROKEN_MIN = 20, 18
 

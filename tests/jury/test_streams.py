@@ -5,6 +5,7 @@ A control is the same scenario without its fault: it must be acquitted on the ba
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,11 @@ BUGS = [
     ("kafka_14624_stale_cache", "3.3.1", "3.9.1", "stale"),
     ("streams_skip_after_corrupted", "4.3.1", "3.7.2", "lost"),
     ("kafka_17455_quota", "3.8.0", "4.3.1", "stuck"),
+]
+VARIANTS = [
+    ("kafka_20685_stale_checkpoint:punctuator", "4.1.2", "4.3.1", "lost"),
+    ("kafka_20685_stale_checkpoint:static_membership", "4.1.2", "4.3.1", "lost"),
+    ("streams_skip_after_corrupted:defaults", "4.3.1", "3.7.2", "lost"),
 ]
 # What is left of the schedule where nothing is wrong; and no quota.
 HARMLESS = ("restart", "toggle")
@@ -54,7 +60,7 @@ def found(verdict: dict[str, Any]) -> list[str]:
     return [finding["anomaly"] for finding in verdict["findings"]]
 
 
-@pytest.mark.parametrize(("scenario", "bad", "good", "anomaly"), BUGS)
+@pytest.mark.parametrize(("scenario", "bad", "good", "anomaly"), [*BUGS, *VARIANTS])
 def test_a_bug_is_found_where_it_is_and_nowhere_else(
     scenario: str, bad: str, good: str, anomaly: str, tmp_path: Path
 ) -> None:
@@ -62,6 +68,27 @@ def test_a_bug_is_found_where_it_is_and_nowhere_else(
     assert (broken["verdict"], found(broken)) == ("BROKEN", [anomaly]), broken["reasons"]
     held = verdict_of(tmp_path, scenario, "--streams", good)
     assert held["verdict"] == "HELD", held["reasons"]
+
+
+@pytest.mark.parametrize("variant", ["updater_off", "streams_protocol"])
+def test_the_skip_does_not_come_where_its_code_path_is_not_taken(
+    variant: str, tmp_path: Path
+) -> None:
+    held = verdict_of(tmp_path, f"streams_skip_after_corrupted:{variant}")
+    assert held["verdict"] == "HELD", held["reasons"]
+
+
+@pytest.mark.parametrize(("version", "is_met"), [("3.8.0", False), ("4.3.1", True)])
+def test_the_quota_story_is_checked_point_by_point(
+    version: str, is_met: bool, tmp_path: Path
+) -> None:
+    told = verdict_of(tmp_path, "kafka_17455_quota", "--streams", version)["points"]
+    points = {point["name"]: point["met"] for point in told}
+    assert points["throttled"] is points["feed_unhindered"] is points["data_is_whole"] is True
+    assert points["goes_on"] is is_met, told
+    assert all(points.values()) is is_met, told
+    report = next(tmp_path.glob("kafka_17455_quota/*/report.txt")).read_text()
+    assert "\nTHROTTLED\n" in report
 
 
 @pytest.mark.parametrize(("scenario", "bad"), [(name, bad) for name, bad, _, _ in BUGS])
@@ -101,7 +128,16 @@ def test_the_finding_can_be_reproduced_without_onceproof(
     assert ended.stdout.startswith("fed 8400, committed position 8400, came out ")
 
 
-@pytest.mark.parametrize("scenario", ["tc01_normal", "tc02_crash_loop", "chaos_loop"])
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "tc01_normal",
+        "tc02_crash_loop",
+        "tc03_network_timeout",
+        "tc04_zombie_fencing",
+        "chaos_loop",
+    ],
+)
 def test_the_reproduction_stack_holds_with_kafka_streams(scenario: str, tmp_path: Path) -> None:
     verdict = verdict_of(tmp_path, scenario, "--suspect", "streams_exactly_once")
     assert verdict["verdict"] == "HELD", verdict["reasons"]
@@ -122,3 +158,51 @@ def test_a_property_that_streams_refuses_is_told_in_its_own_words(tmp_path: Path
     assert ended.returncode == 254, ended.stderr[-3000:]
     said = "Invalid value many for configuration num.stream.threads"
     assert said in ended.stderr.splitlines()[-1]
+
+
+def test_a_file_of_properties_is_streams_own_affair(tmp_path: Path) -> None:
+    file = tmp_path / "app.properties"
+    words = ["run", "tc01_normal", "--suspect", "streams_java", "--set", "brokers=1"]
+    words += ["--streams-config", str(file), "--runs-dir", str(tmp_path)]
+    file.write_text("num.stream.threads = many\n")
+    refused = onceproof(*words)
+    assert refused.returncode == 254, refused.stderr[-3000:]
+    assert "Invalid value many for configuration num.stream.threads" in refused.stderr
+    file.write_text("num.stream.threads = 2\n# swordfish\nunheard.of = swordfish\n")
+    assert onceproof(*words, "--suspect", "streams_exactly_once").returncode == 0
+    run = max(tmp_path.glob("tc01_normal/*"))
+    assert "StreamThread-2" in (run / "logs" / "instance-0.log").read_text()
+    told = [path.read_text() for path in run.glob("*.*")]
+    assert not any("swordfish" in text for text in told)
+
+
+@pytest.fixture
+def own_build(tmp_path: Path) -> Path:
+    """As a build leaves them: all jars in one folder."""
+    folder = tmp_path / "build"
+    folder.mkdir()
+    for jar in {*jars.classpath("streams-4.3.1"), *jars.classpath("kafka-4.3.1")}:
+        shutil.copy(jar, folder)
+    return folder
+
+
+def test_a_build_of_ones_own_is_put_on_trial_and_named(own_build: Path, tmp_path: Path) -> None:
+    words = ["--suspect", "streams_exactly_once", "--set", "brokers=1", "--records", "1280"]
+    words += ["--streams-jars", str(own_build), "--kafka-jars", str(own_build)]
+    held = verdict_of(tmp_path, "tc01_normal", *words)
+    assert held["verdict"] == "HELD", held["reasons"]
+    for part, jar in (("kafka streams", "kafka-streams-4.3.1"), ("kafka", "kafka_2.13-4.3.1")):
+        assert held["versions"][part].startswith(f"4.3.1 (own jars: {jar}.jar, sha256 ")
+    run = json.loads(next(tmp_path.glob("tc01_normal/*/run.json")).read_text())
+    assert len(run["own_jars"]["kafka streams"]["kafka-clients-4.3.1.jar"]) == 64
+
+
+def test_a_build_that_cannot_start_is_not_judged(own_build: Path, tmp_path: Path) -> None:
+    (own_build / "kafka-clients-4.3.1.jar").unlink()
+    words = ["--suspect", "streams_exactly_once", "--set", "brokers=1"]
+    words += ["--streams-jars", str(own_build)]
+    unknown = verdict_of(tmp_path, "tc01_normal", *words)
+    assert unknown["verdict"] == "UNKNOWN"
+    assert "instance 0 could not be started: exit code 1; its last words: " in str(
+        unknown["reasons"]
+    )

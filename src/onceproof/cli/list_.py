@@ -42,10 +42,13 @@ def _scenarios() -> Table:
     import onceproof.scenarios
 
     folder = Path(onceproof.scenarios.__file__).parent
-    return {
-        path.stem: tomllib.loads(path.read_text(encoding="utf-8"))["description"]
-        for path in sorted(folder.glob("*.toml"))
-    }
+    shown: Table = {}
+    for path in sorted(folder.glob("*.toml")):
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        shown[path.stem] = data["description"]
+        for name, variant in data.get("variants", {}).items():
+            shown[f"{path.stem}:{name}"] = variant["description"]
+    return shown
 
 
 def _suspects() -> Table:

@@ -22,6 +22,10 @@ def matrix(
     seed: int = typer.Option(1, help="Same seed: same input, same schedule."),
     records: int | None = typer.Option(None, help="How many input records."),
     settings: list[str] = typer.Option([], "--set", help="key=value, as often as needed."),
+    exposure: bool = typer.Option(False, help="With defaults and a plain fault: how often?"),
+    kafka_jars: Path | None = typer.Option(None, help="Brokers of your own build: one row more."),
+    streams_jars: Path | None = typer.Option(None, help="Streams of your own build, likewise."),
+    streams_config: Path | None = typer.Option(None, help="A properties file for Kafka Streams."),
     runs_dir: Path = typer.Option(Path("runs"), help="Where the matrix's directory is made."),
     as_json: bool = typer.Option(False, "--json", help="Print matrix.json to standard output."),
 ) -> int:
@@ -38,6 +42,10 @@ def matrix(
         seed=seed,
         records=records,
         settings=tuple(settings),
+        exposure=exposure,
+        kafka_jars=kafka_jars,
+        streams_jars=streams_jars,
+        streams_config=streams_config,
     )
     directory = _fresh(runs_dir, scenario, seed)
     going = MatrixRun(plan_axes(request, directory), directory, repeats=repeat, tell=_tell)
@@ -55,7 +63,8 @@ def matrix(
 
 def _fresh(runs_dir: Path, scenario: str, seed: int) -> Path:
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    return runs_dir / f"matrix-{Path(scenario).stem}" / f"{stamp}-s{seed}"
+    name = Path(scenario.replace(":", "-")).stem
+    return runs_dir / f"matrix-{name}" / f"{stamp}-s{seed}"
 
 
 def _tell(told: "Told") -> None:

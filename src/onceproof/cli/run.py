@@ -10,6 +10,7 @@ from onceproof.cli.printing import say, say_json
 if TYPE_CHECKING:
     from onceproof.history.run_directory import RunDirectory
     from onceproof.history.verdict import TrialResult
+    from onceproof.trial.plan import Request
 
 BISECT_SKIP = 125
 
@@ -25,7 +26,10 @@ def run(
     random_faults: int | None = typer.Option(None, metavar="N", help="Faults drawn by the seed."),
     program: str | None = typer.Option(None, help='Instances to toggle: "1 2 3", or "random".'),
     kafka: str | None = typer.Option(None, help="Version of the brokers."),
+    kafka_jars: Path | None = typer.Option(None, help="Brokers of your own build: its jars."),
     streams: str | None = typer.Option(None, help="Version of Kafka Streams, for suspects of it."),
+    streams_jars: Path | None = typer.Option(None, help="Streams of your own build: its jars."),
+    streams_config: Path | None = typer.Option(None, help="A properties file for Kafka Streams."),
     settings: list[str] = typer.Option([], "--set", help="key=value, as often as needed."),
     bootstrap_server: str | None = typer.Option(None, help="A cluster that runs already."),
     runs_dir: Path = typer.Option(Path("runs"), help="Where run directories are made."),
@@ -34,11 +38,9 @@ def run(
     bisect: bool = typer.Option(False, help="UNKNOWN exits 125, as `git bisect run` skips it."),
 ) -> int:
     """Run a scenario (chaos_loop by default) and judge it."""
-    from onceproof.cli.display import display
-    from onceproof.trial.plan import Request, make_plan
-    from onceproof.trial.run import run_trial
+    from onceproof.trial.plan import Request
 
-    plan = make_plan(
+    return _run(
         Request(
             scenario=scenario,
             suspect=suspect,
@@ -50,13 +52,26 @@ def run(
             random_faults=random_faults,
             program=program,
             kafka=kafka,
+            kafka_jars=kafka_jars,
             streams=streams,
+            streams_jars=streams_jars,
+            streams_config=streams_config,
             bootstrap_server=bootstrap_server,
             settings=tuple(settings),
             runs_dir=runs_dir,
             keep_cluster=keep_cluster,
-        )
+        ),
+        as_json=as_json,
+        bisect=bisect,
     )
+
+
+def _run(request: "Request", *, as_json: bool, bisect: bool) -> int:
+    from onceproof.cli.display import display
+    from onceproof.trial.plan import make_plan
+    from onceproof.trial.run import run_trial
+
+    plan = make_plan(request)
     with display(plan) as listener:
         result, directory = run_trial(plan, listener)
     _tell(result, directory, as_json=as_json)

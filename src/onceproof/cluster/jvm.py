@@ -8,6 +8,7 @@ from pathlib import Path
 
 from onceproof.cluster.classdata import ClassArchive
 from onceproof.errors import unknown_name
+from onceproof.jars.own import OwnJars
 
 JAR_SET_PREFIX = "kafka-"
 DEFAULT_VERSION = "4.3.1"
@@ -31,6 +32,12 @@ class BrokerSoftware:
     version: str
     java: str
     jars: tuple[Path, ...]
+    build: str = ""  # of the user's own jars: what tells them from others of this version
+
+    @property
+    def identity(self) -> str:
+        """What a formatted directory is kept by: own builds of one version may differ."""
+        return f"{self.version}-{self.build}" if self.build else self.version
 
     @property
     def classpath(self) -> str:
@@ -64,17 +71,31 @@ class BrokerSoftware:
 
 
 def broker_software(version: str) -> BrokerSoftware:
-    """The jars of a version, fetched where they are missing. An unknown one lists the known."""
+    """The jars of a version, fetched where they are missing; one that the committed lock does not
+    have is locked in the local cache. An unknown one lists the known.
+    """
     # Imported late: `onceproof list` asks for versions without touching jars or Java.
     from onceproof import jars, machine
+    from onceproof.jars.local_lock import is_lockable
 
-    known = jars.kafka_versions()
-    if version not in known:
-        raise unknown_name("Kafka version", version, known)
+    if not is_lockable(JAR_SET_PREFIX + version):
+        raise unknown_name("Kafka version", version, jars.kafka_versions())
     return BrokerSoftware(
         version=version,
         java=str(machine.find_java().executable),
         jars=tuple(jars.classpath(JAR_SET_PREFIX + version)),
+    )
+
+
+def own_software(own: OwnJars) -> BrokerSoftware:
+    """Of the user's own build."""
+    from onceproof import machine
+
+    return BrokerSoftware(
+        version=own.version,
+        java=str(machine.find_java().executable),
+        jars=tuple(own.with_log_binding(JAR_SET_PREFIX + DEFAULT_VERSION)),
+        build=own.digest(),
     )
 
 

@@ -13,12 +13,13 @@ from onceproof.cluster import readiness
 from onceproof.cluster.broker import Broker, OnStart
 from onceproof.cluster.classdata import Recording
 from onceproof.cluster.client import BrokerClient
-from onceproof.cluster.jvm import DEFAULT_VERSION, JVM_FLAGS, broker_software
+from onceproof.cluster.jvm import DEFAULT_VERSION, JVM_FLAGS, broker_software, own_software
 from onceproof.cluster.order import Advertise, ClusterOrder
 from onceproof.cluster.ports import HeldPorts
 from onceproof.cluster.settings import JUDGE, LISTENERS
 from onceproof.deadline import Deadline
 from onceproof.errors import ClusterError, DeadlineExpired, OnceproofError, unknown_name
+from onceproof.jars.own import OwnJars
 
 START_S_MAX = 90.0
 STARTS_MAX = 3  # with new ports each time
@@ -42,6 +43,7 @@ class LocalCluster:
     def start(
         version: str = DEFAULT_VERSION,
         *,
+        own_jars: OwnJars | None = None,
         directory: Path,
         logs: Path,
         brokers: int = 3,
@@ -54,9 +56,12 @@ class LocalCluster:
         deadline: Deadline | None = None,
         progress: Callable[[str], None] = lambda _: None,
     ) -> "LocalCluster":
-        """Start the brokers; returns when a transaction has been committed on them."""
+        """Start the brokers; returns when a transaction has been committed on them.
+
+        `own_jars`: of a build of the user's own, instead of a version.
+        """
         order = ClusterOrder(
-            software=broker_software(version),
+            software=broker_software(version) if own_jars is None else own_software(own_jars),
             brokers=brokers,
             directory=directory.absolute(),
             logs=logs.absolute(),

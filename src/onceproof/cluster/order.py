@@ -60,7 +60,7 @@ class ClusterOrder:
         """Storage and properties of every broker on disk; none is started."""
         plans = self._plan(ports)
         software = self.software
-        template = formatted_template(software.version, software.java, software.classpath)
+        template = formatted_template(software.identity, software.java, software.classpath)
         cluster_id = new_kafka_id()
         for plan in plans:
             plan.directory.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from onceproof.faults.pause import Pause
 from onceproof.faults.refused_commit import RefusedCommit
 from onceproof.faults.restart import Restart
 from onceproof.faults.stop import Stop
+from onceproof.faults.stray_abort import StrayAbort
 from onceproof.faults.stray_end import StrayEnd
 from onceproof.faults.toggle import Toggle
 from onceproof.faults.usurp import Usurp
@@ -36,6 +37,7 @@ PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
 }
 PROTOCOL_ACTIONS: dict[str, Callable[[Victim, Wire], Fault]] = {
     "stray_end": StrayEnd,
+    "stray_abort": StrayAbort,
     "refused_commit": RefusedCommit,
 }
 ACTIONS: dict[str, str] = {
@@ -51,6 +53,7 @@ ACTIONS: dict[str, str] = {
     "isolate": "nothing passes between it and the controllers (brokers only)",
     "usurp": "cut off, succeeded by another process, and back again (instances only)",
     "stray_end": "its delayed EndTxn comes into its next transaction; SIGKILL (instances only)",
+    "stray_abort": "its delayed abort comes into its next transaction (instances only)",
     "refused_commit": "its commit is refused; when the next is done: SIGKILL (instances only)",
     "disconnect": "the connection of the frame aimed at is cut, and the frame is lost",
     "fill_offsets": "idle commits fill its partitions of __consumer_offsets (brokers only)",

@@ -43,6 +43,7 @@ VICTIMS_OF = {
     ISOLATE: "broker",
     "usurp": "instance",
     "stray_end": "instance",
+    "stray_abort": "instance",
     "refused_commit": "instance",
     FILL: "broker",
     "toggle": "instance",

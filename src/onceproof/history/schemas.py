@@ -65,6 +65,7 @@ EVENTS = "at_s double, kind string, subject string, detail map<string,string>"
 #   decoded         false: what it says is not known, and no fact of it is there
 #   verdict         what a rule did to it; null: forwarded at once
 #   error_code      the first that is not 0, if there is one
+#   throttle_ms     of an answer: so long its client must wait, for a quota
 FRAMES = """
     at_ns long, direction string, listener string, broker int, connection long,
     client_id string, instance int, start int, sender int,
@@ -73,5 +74,5 @@ FRAMES = """
     transactional_id string, producer_id long, producer_epoch short, committed boolean,
     `group` string, generation int, member string,
     places array<struct<topic:string,partition:int,offset:long>>,
-    error_code short, records int, first_sequence int
+    error_code short, records int, first_sequence int, throttle_ms int
 """

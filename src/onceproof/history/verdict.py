@@ -9,6 +9,7 @@ from typing import Any
 
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
+from onceproof.history.point import Point
 
 
 class Verdict(StrEnum):
@@ -38,6 +39,7 @@ class TrialResult:
     duration_s: float = 0.0
     iterations: int | None = None  # of a loop: how many were carried out
     repeat: str = ""
+    points: tuple[Point, ...] = ()  # what the scenario expects besides
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -54,6 +56,7 @@ class TrialResult:
             "duration_s": round(self.duration_s, 1),
             "iterations": self.iterations,
             "repeat": self.repeat,
+            "points": [point.to_json() for point in self.points],
         }
 
     @staticmethod
@@ -72,6 +75,7 @@ class TrialResult:
             duration_s=data["duration_s"],
             iterations=data["iterations"],
             repeat=data["repeat"],
+            points=tuple(Point.from_json(point) for point in data.get("points", ())),
         )
 
     def save(self, path: Path) -> None:

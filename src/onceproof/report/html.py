@@ -15,6 +15,7 @@ from onceproof.report.anomalies import explain
 from onceproof.report.story.lanes import draw_story
 from onceproof.report.story.steps import Story
 from onceproof.report.svg import draw_timeline
+from onceproof.report.throttling import NOTHING_PRODUCED, Produced, told_by_time
 from onceproof.report.timeline import build_timeline
 
 EVENTS_SHOWN_MAX = 500
@@ -28,9 +29,13 @@ def render_html(
     events: Sequence[Event],
     logs: Sequence[str] = (),
     stories: Sequence[Story | None] = (),
+    *,
+    produced: Produced = NOTHING_PRODUCED,
 ) -> str:
-    """`run` is run.json, `logs` the names of the files in logs/, `stories` one a finding."""
-    timeline = build_timeline(result, events)
+    """`run` is run.json, `logs` the names of the files in logs/, `stories` one a finding,
+    `produced` what the suspect wrote and how it was throttled.
+    """
+    timeline = build_timeline(result, events, produced.throttled)
     told = [event for event in events if event.kind in wording.KINDS_TOLD]
     return (
         environment()
@@ -38,6 +43,7 @@ def render_html(
         .render(
             result=result,
             timeline=timeline,
+            throttled=list(told_by_time(produced, events)),
             # All that is not escaped by the template: svg.py and lanes.py escape what they draw.
             picture=Markup(draw_timeline(timeline)),
             stories=_drawn(stories, len(result.findings)),
@@ -69,6 +75,8 @@ def environment() -> Environment:
         headlines=wording.HEADLINES,
         subject_line=wording.subject_line,
         faults_applied=wording.faults_applied,
+        points_met=wording.points_met,
+        met=wording.MET,
         event_sentence=wording.event_sentence,
         flat_rows=wording.flat_rows,
     )

@@ -7,10 +7,12 @@ from typing import Any
 from onceproof.history.event import Event
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
+from onceproof.history.point import Point
 from onceproof.history.verdict import TrialResult
 from onceproof.report import wording
 from onceproof.report.anomalies import explain
 from onceproof.report.story.steps import Story
+from onceproof.report.throttling import NOTHING_PRODUCED, Produced, told_by_time
 
 COLUMNS = 100
 RULE = "=" * COLUMNS
@@ -25,15 +27,21 @@ def render_text(
     events: Sequence[Event],
     logs: Sequence[str] = (),
     stories: Sequence[Story | None] = (),
+    *,
+    produced: Produced = NOTHING_PRODUCED,
 ) -> str:
-    """`run` is run.json, `logs` the names of the files in logs/, `stories` one a finding."""
+    """`run` is run.json, `logs` the names of the files in logs/, `stories` one a finding,
+    `produced` what the suspect wrote and how it was throttled.
+    """
     sections = [
         _banner(result),
         _section("WHY", _wrapped(result.reasons)),
         _section("COUNTS", _counts(result.counts)),
         _section(f"FAULTS  {wording.faults_applied(result.faults)}", _faults(result.faults)),
         _section("FINDINGS", _findings(result.findings, stories)),
+        _section(f"EXPECTED  {wording.points_met(result.points)}", _points(result.points)),
         _section("TIME LINE", _time_line(events)),
+        _section("THROTTLED", (f"  {row}" for row in told_by_time(produced, events))),
         _section("VERSIONS", _aligned(wording.flat_rows(result.versions))),
         _section("RUN", _run(run)),
         _section("REPEAT", [f"  {result.repeat}"] if result.repeat else []),
@@ -122,6 +130,12 @@ def _findings(findings: Iterable[Finding], stories: Sequence[Story | None] = ())
             yield f"        and {wording.number(unseen)} more"
         if story is not None:
             yield from _story(story)
+
+
+def _points(points: Iterable[Point]) -> Iterator[str]:
+    for point in points:
+        yield from _paragraph(point.says, f"  {wording.MET[point.met]:<7}  ")
+        yield from _paragraph(point.evidence, " " * 11)
 
 
 def _story(story: Story) -> Iterator[str]:

@@ -10,18 +10,21 @@ The faults of the verdict are the truth about faults; the events say everything 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from onceproof.history.event import Event
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.verdict import TrialResult
+from onceproof.report.throttling import Answer
 
+THROTTLED = "throttled"
 LANES_MAX = 24
 CURVE_POINTS_MAX = 400
 CURVES = {
     "input": "input records fed",
     "position": "input records processed",
+    "remaining": "input records left (lag)",
     "output": "output log (offsets)",
 }
 PROCESS_NAME = re.compile(r"(instance|broker) \d+")
@@ -33,7 +36,7 @@ STATE_OF_ACTION = {"kill": "down", "stop": "down", "restart": "down", "pause": "
 class Span:
     from_s: float
     to_s: float
-    state: str  # phase, iteration, up, down, paused, disturbed
+    state: str  # phase, iteration, up, down, paused, disturbed, throttled
     label: str = ""
 
 
@@ -69,12 +72,16 @@ class Timeline:
     curves: tuple[Curve, ...]
 
 
-def build_timeline(result: TrialResult, events: Sequence[Event]) -> Timeline:
+def build_timeline(
+    result: TrialResult, events: Sequence[Event], throttled: Sequence[Answer] = ()
+) -> Timeline:
+    """`throttled`: answers that made an instance wait."""
     end_s = max([result.duration_s, 1.0, *(event.at_s for event in events)])
     lanes = [
         _consecutive("phase", events, end_s),
         _consecutive("iteration", events, end_s),
         *(_target_lane(name, result, events, end_s) for name in _targets(result, events)),
+        *_throttled_lanes(throttled),
     ]
     return Timeline(
         end_s=end_s,
@@ -130,6 +137,25 @@ def _target_lane(name: str, result: TrialResult, events: Sequence[Event], end_s:
     starts = [event.at_s for event in own if event.kind == "started"]
     spans = [*_life(own, end_s), *(_in_force(fault, starts, end_s) for fault in faults)]
     return Lane(name=name, spans=tuple(spans))
+
+
+def _throttled_lanes(throttled: Sequence[Answer]) -> Iterator[Lane]:
+    """One for each instance; waits that overlap are one, as long as the longest of them."""
+    for instance in sorted({answer.instance for answer in throttled}):
+        spans: list[Span] = []
+        for answer in (each for each in throttled if each.instance == instance):
+            wait = Span(
+                from_s=answer.at_s,
+                to_s=answer.at_s + answer.throttle_ms / 1000,
+                state="throttled",
+                label=f"{answer.throttle_ms} ms",
+            )
+            last = spans[-1] if spans else None
+            if last is None or wait.from_s > last.to_s:
+                spans.append(wait)
+            elif wait.to_s > last.to_s:
+                spans[-1] = replace(wait, from_s=last.from_s)
+        yield Lane(name=f"{THROTTLED} {instance}", spans=tuple(spans))
 
 
 def _life(own: Sequence[Event], end_s: float) -> list[Span]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from onceproof.history.event import Event
 from onceproof.history.fault_record import FaultRecord
+from onceproof.history.point import Point
 from onceproof.history.verdict import TrialResult, Verdict
 
 HEADLINES = {
@@ -14,6 +15,7 @@ HEADLINES = {
 }
 # Samples and a suspect's own lines are drawn as curves or kept in the event log: too many to read.
 KINDS_TOLD = ("phase", "iteration", "started", "exited", "fault", "healed", "note")
+MET = {True: "met", False: "NOT MET", None: "unknown"}
 STORY_TITLE = "The first one on the wire"
 
 
@@ -44,6 +46,10 @@ def faults_applied(faults: Sequence[FaultRecord]) -> str:
     if not faults:
         return "none scheduled"
     return f"{sum(fault.applied for fault in faults)} of {len(faults)} applied"
+
+
+def points_met(points: Sequence[Point]) -> str:
+    return f"{sum(point.met is True for point in points)} of {len(points)} met"
 
 
 def count_name(name: str) -> str:

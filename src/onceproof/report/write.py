@@ -13,6 +13,7 @@ from onceproof.report.html import render_html
 from onceproof.report.story.steps import Story
 from onceproof.report.story.stories import read_stories
 from onceproof.report.text import render_text
+from onceproof.report.throttling import Produced, read_produced
 
 
 def write_reports(run_directory: RunDirectory) -> None:
@@ -22,8 +23,9 @@ def write_reports(run_directory: RunDirectory) -> None:
     events = _events(run_directory.events)
     logs = _logs(run_directory.logs)
     stories = _stories(result, run, run_directory.history)
-    text = render_text(result, run, events, logs, stories)
-    page = render_html(result, run, events, logs, stories)
+    produced = _produced(run, run_directory.history)
+    text = render_text(result, run, events, logs, stories, produced=produced)
+    page = render_html(result, run, events, logs, stories, produced=produced)
     run_directory.report_txt.write_text(text, encoding="utf-8")
     run_directory.report_html.write_text(page, encoding="utf-8")
 
@@ -68,6 +70,13 @@ def _stories(
     try:
         return read_stories(result, run, history)
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise _unreadable(history / "wire", error) from error
+
+
+def _produced(run: Mapping[str, Any], history: Path) -> Produced:
+    try:
+        return read_produced(run, history)
+    except (ValueError, TypeError, OSError) as error:
         raise _unreadable(history / "wire", error) from error
 
 

@@ -184,6 +184,7 @@ SUSPECTS: dict[str, Suspect] = {
             log_evidence=EVIDENCE,
             producer_clients=STREAMS_PRODUCERS,
             back_s=_STREAMS_BACK_S,
+            locks_state=True,
         ),
         Suspect(
             name="streams_at_least_once",
@@ -198,6 +199,7 @@ SUSPECTS: dict[str, Suspect] = {
             log_evidence=EVIDENCE,
             producer_clients=STREAMS_PRODUCERS,
             back_s=_STREAMS_BACK_S,
+            locks_state=True,
         ),
         Suspect(
             name="streams_java",
@@ -210,6 +212,7 @@ SUSPECTS: dict[str, Suspect] = {
             log_evidence=EVIDENCE,
             producer_clients=STREAMS_PRODUCERS,
             back_s=_STREAMS_BACK_S,
+            locks_state=True,
         ),
         Suspect(
             name="command",

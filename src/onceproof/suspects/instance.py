@@ -38,6 +38,7 @@ class Instance:
         self.starts = 0
         self.transactions = 0
         self.says_started = False  # since its last start
+        self.was_up = False  # it has said so, ever
         self.speaks = False  # it has printed a JSON line, ever
         self.complaint = ""  # why it cannot work with the settings it was given
         self._suspect = suspect
@@ -114,10 +115,15 @@ class Instance:
         self._read_to = 0
 
     def start_successor(self) -> None:
-        """Another process takes over, with the same state, while the old one still runs."""
+        """Another process takes over, with the same state, while the old one still runs; one whose
+        state is locked by the old one begins with none, as on another machine.
+        """
         if self.is_haunted():
             raise FaultError(f"{self.name} has been succeeded once, and the old one still runs")
         self._zombie = self._running()
+        if self._suspect.locks_state:
+            root = self._assignment.state_root / f"start-{self.starts + 1}"
+            self._assignment = replace(self._assignment, state_root=root)
         self._spawn()
 
     def is_haunted(self) -> bool:
@@ -174,6 +180,11 @@ class Instance:
         self._note_end(asked=False)
         return code
 
+    def last_words(self) -> str:
+        """Of its last process: the last line of its log that says anything."""
+        lines = self._child.log_tail(LOG_TAIL_LINES).splitlines() if self._child else []
+        return next((line.strip() for line in reversed(lines) if line.strip()), "nothing")
+
     def listen(self) -> None:
         """Take up the JSON lines it has printed since the last time (`{"event": …}`)."""
         if not self._log.exists():
@@ -216,7 +227,7 @@ class Instance:
         if said.get("event") == "misconfigured":
             self.complaint = str(said.get("why", "it does not say why"))
         if said.get("event") == "started":
-            self.says_started = True
+            self.says_started = self.was_up = True
         self._events.write("said", self.name, **{str(key): value for key, value in said.items()})
 
     def _running(self) -> Child:

@@ -8,16 +8,16 @@ import platform
 import time
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import onceproof
 from onceproof.history.run_directory import RunDirectory
 from onceproof.jars.local_lock import is_committed
 from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX, committed_lock
+from onceproof.jars.own import OwnJars
 from onceproof.jars.spark_jvm import CONNECTOR_SET
 from onceproof.machine import find_java
-from onceproof.suspects.streams.own_jars import own_version
+from onceproof.suspects.streams.own_jars import own_streams
 from onceproof.suspects.streams.properties import OWN_JARS
 from onceproof.trial.judge import CaseFacts
 from onceproof.trial.plan import Plan
@@ -31,10 +31,9 @@ PACKAGES = ("pyspark", "confluent-kafka", "kafka-python")
 
 
 def versions(plan: Plan) -> dict[str, str]:
-    own_brokers = plan.bootstrap_server is None
     return {
         "onceproof": onceproof.__version__,
-        "kafka": plan.scenario.kafka if own_brokers else "not ours",
+        "kafka": _of_brokers(plan),
         **_of_suspect(plan),
         **{name: _installed(name) for name in PACKAGES},
         "spark connector": _connector(),
@@ -43,11 +42,24 @@ def versions(plan: Plan) -> dict[str, str]:
     }
 
 
+def _of_brokers(plan: Plan) -> str:
+    if plan.bootstrap_server is not None:
+        return "not ours"
+    if plan.kafka_jars is not None:
+        return plan.kafka_jars.told()
+    return plan.scenario.kafka + _lock_told(KAFKA_PREFIX + plan.scenario.kafka)
+
+
+def _own_streams(plan: Plan) -> OwnJars | None:
+    return own_streams(plan.settings) if OWN_JARS in (plan.suspect.settings or {}) else None
+
+
 def _of_suspect(plan: Plan) -> dict[str, str]:
     """Of the library that is on trial, where a setting chooses it."""
     chosen = plan.suspect.settings or {}
-    if plan.settings.get(OWN_JARS) and OWN_JARS in chosen:
-        return {"kafka streams": f"{own_version(Path(plan.settings[OWN_JARS]))} (own jars)"}
+    own = _own_streams(plan)
+    if own is not None:
+        return {"kafka streams": own.told()}
     return {
         name: plan.settings[key] + _lock_told(prefix + plan.settings[key])
         for key, (name, prefix) in LIBRARIES.items()
@@ -57,6 +69,12 @@ def _of_suspect(plan: Plan) -> dict[str, str]:
 
 def _lock_told(jar_set: str) -> str:
     return "" if is_committed(jar_set) else " (not in the committed lock)"
+
+
+def _own_jars(plan: Plan) -> dict[str, dict[str, str]]:
+    """Of builds of the user's: each jar and its sha256."""
+    own = {"kafka": plan.kafka_jars, "kafka streams": _own_streams(plan)}
+    return {name: jars.hashes() for name, jars in own.items() if jars is not None}
 
 
 def _installed(package: str) -> str:
@@ -95,6 +113,7 @@ def write_run_json(directory: RunDirectory, plan: Plan, began_at: float) -> None
             for step in plan.schedule
         ],
         "versions": versions(plan),
+        "own_jars": _own_jars(plan),
         "machine": {
             "system": platform.platform(),
             "cores": os.cpu_count(),

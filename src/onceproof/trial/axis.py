@@ -11,12 +11,22 @@ from pathlib import Path
 from onceproof.errors import UsageError
 from onceproof.history.matrix import by_version
 from onceproof.history.verdict import Verdict
+from onceproof.suspects.streams.own_jars import own_streams
 from onceproof.trial.plan import Plan, Request, make_plan
-from onceproof.trial.scenario import Scenario, load_scenario, scenario_names
+from onceproof.trial.scenario import (
+    EXPOSURE,
+    VARIANT_SIGN,
+    Scenario,
+    load_scenario,
+    scenario_names,
+    variant_names,
+)
 
 ALL = "all"
 BROKERS = "kafka"
+STREAMS = "streams"
 REPEATS_MAX = 100
+OWN_RUNS = "own-jars"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +39,10 @@ class MatrixRequest:
     seed: int = 1
     records: int | None = None
     settings: tuple[str, ...] = ()
+    exposure: bool = False  # the variant of that name, of each scenario
+    kafka_jars: Path | None = None  # a build of the user's own: one more row
+    streams_jars: Path | None = None  # likewise
+    streams_config: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,15 +66,37 @@ def plan_axes(request: MatrixRequest, directory: Path) -> list[AxisPlan]:
     if not 1 <= request.repeats <= REPEATS_MAX:
         raise UsageError(f"--repeat takes a number from 1 to {REPEATS_MAX}; got {request.repeats}")
     if request.scenario != ALL:
-        return [plan_axis(request, load_scenario(request.scenario), directory)]
+        name = request.scenario + (VARIANT_SIGN + EXPOSURE if request.exposure else "")
+        return [plan_axis(replace(request, scenario=name), load_scenario(name), directory)]
     if request.versions is not None:
         raise UsageError("--versions goes with one scenario: each has an axis of its own")
-    scenarios = [load_scenario(name) for name in scenario_names()]
-    return [
-        plan_axis(replace(request, scenario=each.name), each, directory)
-        for each in scenarios
-        if each.axis is not None
+    axes = [
+        (name, scenario)
+        for name in _names(request)
+        if (scenario := load_scenario(name)).axis is not None
     ]
+    return [
+        plan_axis(_fitting(replace(request, scenario=name), scenario), scenario, directory)
+        for name, scenario in axes
+    ]
+
+
+def _names(request: MatrixRequest) -> list[str]:
+    if not request.exposure:
+        return scenario_names()
+    exposed = (name for name in scenario_names() if EXPOSURE in variant_names(name))
+    return [name + VARIANT_SIGN + EXPOSURE for name in exposed]
+
+
+def _fitting(request: MatrixRequest, scenario: Scenario) -> MatrixRequest:
+    """Of all scenarios, a build of the user's is for those that go along its part."""
+    of_streams, of_brokers = scenario.axis == STREAMS, scenario.axis == BROKERS
+    return replace(
+        request,
+        kafka_jars=request.kafka_jars if of_brokers else None,
+        streams_jars=request.streams_jars if of_streams else None,
+        streams_config=request.streams_config if of_streams else None,
+    )
 
 
 def plan_axis(request: MatrixRequest, scenario: Scenario, directory: Path) -> AxisPlan:
@@ -69,16 +105,36 @@ def plan_axis(request: MatrixRequest, scenario: Scenario, directory: Path) -> Ax
         raise UsageError(
             f"scenario {scenario.name} names no axis to go along; those that do: {', '.join(known)}"
         )
-    versions = sorted(_versions(request, scenario), key=by_version)
     plans = [
         VersionPlan(
             version=version,
             expected=expected_on(scenario, version),
             plan=make_plan(_request(request, scenario, version, directory)),
         )
-        for version in versions
+        for version in _versions(request, scenario)
     ]
-    return AxisPlan(scenario=scenario, axis=scenario.axis, versions=tuple(plans))
+    plans += _own_build(request, scenario, directory)
+    in_order = sorted(plans, key=lambda at: by_version(at.version))
+    return AxisPlan(scenario=scenario, axis=scenario.axis, versions=tuple(in_order))
+
+
+def _own_build(request: MatrixRequest, scenario: Scenario, directory: Path) -> list[VersionPlan]:
+    """A row for it, if there is one; nothing is expected of it."""
+    folders = {BROKERS: request.kafka_jars, STREAMS: request.streams_jars}
+    for axis, folder in folders.items():
+        if folder is not None and axis != scenario.axis:
+            raise UsageError(f"--{axis}-jars: {scenario.name} goes along {scenario.axis}")
+    if all(folder is None for folder in folders.values()):
+        return []
+    asked = replace(
+        _request(request, scenario, None, directory / OWN_RUNS),
+        kafka_jars=request.kafka_jars,
+        streams_jars=request.streams_jars,
+    )
+    plan = make_plan(asked)
+    own = plan.kafka_jars or own_streams(plan.settings)
+    assert own is not None
+    return [VersionPlan(version=f"{own.version} (own jars)", expected=None, plan=plan)]
 
 
 def _versions(request: MatrixRequest, scenario: Scenario) -> list[str]:
@@ -91,9 +147,12 @@ def _versions(request: MatrixRequest, scenario: Scenario) -> list[str]:
     return list(dict.fromkeys(given))
 
 
-def _request(request: MatrixRequest, scenario: Scenario, version: str, directory: Path) -> Request:
+def _request(
+    request: MatrixRequest, scenario: Scenario, version: str | None, directory: Path
+) -> Request:
+    """On that version; None: on what the scenario has, until somebody says otherwise."""
     of_brokers = scenario.axis == BROKERS
-    chosen = () if of_brokers else (f"{scenario.axis}={version}",)
+    chosen = () if of_brokers or version is None else (f"{scenario.axis}={version}",)
     return Request(
         scenario=request.scenario,
         suspect=scenario.axis_suspect,
@@ -101,12 +160,15 @@ def _request(request: MatrixRequest, scenario: Scenario, version: str, directory
         records=request.records,
         kafka=version if of_brokers else None,
         settings=(*request.settings, *chosen),
-        runs_dir=directory / "versions" / version,
+        streams_config=request.streams_config,
+        runs_dir=directory / "versions" / version if version else directory,
     )
 
 
 def expected_on(scenario: Scenario, version: str) -> Verdict | None:
     """What the scenario says; of a version between two that agree, what both say; else None."""
+    if scenario.luck:
+        return None
     known = {by_version(each): verdict for each, verdict in scenario.versions.items()}
     place = by_version(version)
     if place in known:
@@ -123,6 +185,8 @@ def expected_of(plan: Plan) -> Verdict | None:
     """Of a run as it is planned: the scenario's own verdict, unless its version says otherwise."""
     scenario = plan.scenario
     version = _version_of(plan)
+    if scenario.luck:
+        return None
     return Verdict(scenario.expect) if version is None else expected_on(scenario, version)
 
 

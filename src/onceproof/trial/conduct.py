@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from onceproof.checks.catalog import CHECKS
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
+from onceproof.history.point import Point
 from onceproof.trial.about import add_judgement
 from onceproof.trial.between import BetweenJudge
 from onceproof.trial.context import with_faults
@@ -33,6 +34,7 @@ class Course:
     judged: Judged | None = None
     frames: Mapping[str, int] = field(default_factory=dict)  # at the proxy
     findings: tuple[Finding, ...] = ()
+    points: tuple[Point, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

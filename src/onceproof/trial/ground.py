@@ -70,6 +70,7 @@ class Ground:
         self._behind_proxy |= plan.listeners_behind_proxy
         self._cluster = LocalCluster.start(
             plan.scenario.kafka,
+            own_jars=plan.kafka_jars,
             directory=state / "brokers",
             logs=logs,
             brokers=plan.scenario.brokers,

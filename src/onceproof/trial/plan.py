@@ -16,11 +16,14 @@ from onceproof.faults.program import feed_s_min, parse_program, program_faults
 from onceproof.faults.random_schedule import Reach, random_faults
 from onceproof.faults.schedule import Step
 from onceproof.jars import kafka_versions
+from onceproof.jars.local_lock import is_lockable
+from onceproof.jars.lock import KAFKA_PREFIX
+from onceproof.jars.own import BROKER_LIBRARY, OwnJars, own_jars
 from onceproof.suspects.catalog import find_suspect
-from onceproof.suspects.streams.properties import VERSION
+from onceproof.suspects.streams.properties import CONFIG_FILE, OWN_JARS, VERSION
 from onceproof.suspects.suspect import PositionHome, Suspect
 from onceproof.trial.scenario import DEFAULT, Scenario, load_scenario, make_scenario
-from onceproof.trial.settings import check_settings, declared, sized, sort_settings
+from onceproof.trial.settings import check_settings, declared, sized, sort_settings, streams_pairs
 from onceproof.workloads.catalog import workload_named
 from onceproof.workloads.input_plan import InputPlan
 
@@ -42,7 +45,10 @@ class Request:
     random_faults: int | None = None  # instead of the scenario's own
     program: str | None = None  # likewise
     kafka: str | None = None
+    kafka_jars: Path | None = None  # brokers of the user's own build
     streams: str | None = None  # for a suspect of Kafka Streams
+    streams_jars: Path | None = None  # of the user's own build
+    streams_config: Path | None = None
     bootstrap_server: str | None = None
     settings: tuple[str, ...] = ()  # key=value
     runs_dir: Path = Path("runs")
@@ -58,6 +64,7 @@ class Plan:
     input: InputPlan
     seed: int
     settings: Mapping[str, str]  # of the suspect
+    kafka_jars: OwnJars | None = None  # brokers of the user's own build
     bootstrap_server: str | None
     runs_dir: Path
     keep_cluster: bool
@@ -102,15 +109,21 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
     """`request` on top of a scenario that is at hand; its own name for one is not looked at."""
     name = request.suspect or ("command" if request.command else scenario.suspect)
     suspect = find_suspect(name, request.command)
-    changed, settings = sort_settings(_pairs(request, suspect), scenario, suspect)
+    pairs = (*request.settings, *streams_pairs(_streams_options(request), suspect))
+    changed, settings = sort_settings(pairs, scenario, suspect)
     suspect = declared(suspect, settings)
+    brokers = _own_brokers(request)
     changed = {**_overrides(request, scenario, suspect), **changed}
+    if brokers is not None:
+        changed["kafka"] = brokers.version
     scenario = make_scenario({**scenario.model_dump(), **changed})
     scenario = _with_program(scenario, request)
     if request.random_faults is not None:
         scenario = _with_random_faults(scenario, suspect, request, request.random_faults)
     if suspect.settings is not None:
         settings = sized(settings, scenario)
+    if brokers is None and not is_lockable(KAFKA_PREFIX + scenario.kafka):
+        raise unknown_name("Kafka version", scenario.kafka, kafka_versions())
     _check(scenario, suspect, settings)
     schedule = scenario.schedule()
     if request.bootstrap_server is not None:
@@ -127,6 +140,7 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
         input=InputPlan.of(seed=request.seed, records=scenario.records, keys=scenario.keys),
         seed=request.seed,
         settings=settings,
+        kafka_jars=brokers,
         bootstrap_server=request.bootstrap_server,
         runs_dir=request.runs_dir,
         keep_cluster=request.keep_cluster,
@@ -139,8 +153,6 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
     workload = workload_named(scenario.workload)
     if workload.name not in suspect.workloads:
         raise unknown_name(f"workload of {suspect.name}", workload.name, suspect.workloads)
-    if scenario.kafka not in kafka_versions():
-        raise unknown_name("Kafka version", scenario.kafka, kafka_versions())
     if scenario.instances > suspect.instances_max:
         raise UsageError(
             f"{suspect.name} runs as at most {suspect.instances_max} instance(s);"
@@ -162,7 +174,7 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
             f"controllers of Kafka {scenario.kafka} cannot be told other addresses than their own:"
             " `isolate` needs 4.0 or later"
         )
-    check_settings(suspect, settings)
+    check_settings(suspect, settings, scenario.workload)
 
 
 def _overrides(request: Request, scenario: Scenario, suspect: Suspect) -> dict[str, Any]:
@@ -246,13 +258,23 @@ def _reach(scenario: Scenario, suspect: Suspect, request: Request) -> Reach:
     )
 
 
-def _pairs(request: Request, suspect: Suspect) -> tuple[str, ...]:
-    """`--set`, and what has an option of its own for short."""
-    if request.streams is None:
-        return request.settings
-    if VERSION not in (suspect.settings or {}):
-        raise UsageError(f"--streams goes with suspects of Kafka Streams; {suspect.name} is none")
-    return (*request.settings, f"{VERSION}={request.streams}")
+def _streams_options(request: Request) -> dict[str, str | None]:
+    """By the settings they are short for."""
+    if request.streams is not None and request.streams_jars is not None:
+        raise UsageError("--streams-jars is a version of its own: leave --streams out")
+    paths = {OWN_JARS: request.streams_jars, CONFIG_FILE: request.streams_config}
+    absolute = {
+        name: None if path is None else str(path.absolute()) for name, path in paths.items()
+    }
+    return {VERSION: request.streams, **absolute}
+
+
+def _own_brokers(request: Request) -> OwnJars | None:
+    if request.kafka_jars is None:
+        return None
+    if request.kafka is not None:
+        raise UsageError("--kafka-jars is a version of its own: leave --kafka out")
+    return own_jars(request.kafka_jars.absolute(), BROKER_LIBRARY, "--kafka-jars")
 
 
 def _refuse_on_a_foreign_cluster(
@@ -270,9 +292,11 @@ def _refuse_on_a_foreign_cluster(
             f"scenario {scenario.name} has faults on the network; the addresses of"
             f" {request.bootstrap_server} do not lead through our proxy"
         )
-    if request.kafka or scenario.broker_properties or scenario.producer_byte_rate:
+    own_brokers = request.kafka or request.kafka_jars
+    if own_brokers or scenario.broker_properties or scenario.producer_byte_rate:
         raise UsageError(
-            "--kafka, broker properties and quotas are for clusters that onceproof starts"
+            "--kafka, --kafka-jars, broker properties and quotas are for clusters that"
+            " onceproof starts"
         )
     if request.keep_cluster:
         raise UsageError("--keep-cluster is for clusters that onceproof starts")
@@ -291,7 +315,10 @@ def repeat_command(request: Request) -> str:
         "--random-faults": request.random_faults,
         "--program": request.program,
         "--kafka": request.kafka,
+        "--kafka-jars": request.kafka_jars,
         "--streams": request.streams,
+        "--streams-jars": request.streams_jars,
+        "--streams-config": request.streams_config,
         "--bootstrap-server": request.bootstrap_server,
     }
     for name, value in options.items():

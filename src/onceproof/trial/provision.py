@@ -8,6 +8,7 @@ from onceproof.history.event import EventLog
 from onceproof.jars.local_lock import is_committed
 from onceproof.jars.lock import STREAMS_PREFIX
 from onceproof.jars.spark_jvm import CONNECTOR_SET
+from onceproof.suspects.streams.properties import OWN_JARS, VERSION
 from onceproof.trial.plan import Plan
 
 TELL_EVERY_S = 0.2
@@ -17,18 +18,9 @@ SETS_OF_SETTINGS = {"clients": JAR_SET_PREFIX, "streams": STREAMS_PREFIX}
 
 def provision(plan: Plan, events: EventLog) -> None:
     """All jars in the cache; those missing come over the network, told as `fetch` events."""
-    own_brokers = plan.bootstrap_server is None
-    names = [CONNECTOR_SET]
-    names += [JAR_SET_PREFIX + plan.scenario.kafka] if own_brokers else []
-    names += [
-        prefix + plan.settings[setting]
-        for setting, prefix in SETS_OF_SETTINGS.items()
-        if setting in (plan.suspect.settings or {})
-    ]
-    names += [AGENT_SET] if any(step.needs_agent for step in plan.schedule) else []
-    for name in dict.fromkeys(names):
+    for name in dict.fromkeys(_sets(plan)):
         if not is_committed(name):
-            text = f"{name} is not in the committed lock: resolved, and locked in the local cache"
+            text = f"{name} is not in the committed lock: looked for, and locked in the local cache"
             events.write("note", "jars", text=text)
         quiet = Deadline(0)
 
@@ -39,3 +31,20 @@ def provision(plan: Plan, events: EventLog) -> None:
                 events.write("fetch", name, done_bytes=done, total_bytes=total)
 
         jars.classpath(name, tell)
+
+
+def _sets(plan: Plan) -> list[str]:
+    """Not of what is the user's own build."""
+    settings = plan.settings
+    chosen = [name for name in SETS_OF_SETTINGS if name in (plan.suspect.settings or {})]
+    brokers_locked = plan.bootstrap_server is None and plan.kafka_jars is None
+    return [
+        CONNECTOR_SET,
+        *([JAR_SET_PREFIX + plan.scenario.kafka] if brokers_locked else []),
+        *(
+            SETS_OF_SETTINGS[name] + settings[name]
+            for name in chosen
+            if not (name == VERSION and settings[OWN_JARS])
+        ),
+        *([AGENT_SET] if any(step.needs_agent for step in plan.schedule) else []),
+    ]

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from onceproof.errors import UsageError
-from onceproof.history.event import Event, EventLog
+from onceproof.history.event import Event, EventLog, read_events
+from onceproof.history.point import Point
 from onceproof.history.run_directory import RunDirectory, ensure_runs_dir
 from onceproof.history.verdict import TrialResult
 from onceproof.machine import check_machine
@@ -15,6 +16,7 @@ from onceproof.trial.conduct import Course, Standing, conduct, judge_standing
 from onceproof.trial.decide import Evidence, decide
 from onceproof.trial.ground import Ground
 from onceproof.trial.plan import Plan
+from onceproof.trial.points import Seen, judge_points
 from onceproof.trial.provision import provision
 from onceproof.trial.spark import JudgeSpark
 from onceproof.trial.stage import Stage
@@ -65,6 +67,7 @@ class Trial:
             with self._guard():
                 if self._standing is not None:
                     judge_standing(self._stage, self._course, self._standing)
+                    self._course.points = self._points()
             self._events.write("phase", "end")
             result = _result(self._plan, self._course, self._events.now_s())
             result.save(self.directory.verdict_json)
@@ -72,6 +75,26 @@ class Trial:
             self._end()
         write_reports(self.directory)
         return result
+
+    def _points(self) -> tuple[Point, ...]:
+        from onceproof.report.throttling import read_produced
+
+        scenario = self._plan.scenario
+        if not scenario.points:
+            return ()
+        pace = scenario.pace()
+        seen = Seen(
+            events=read_events(self.directory.events),
+            produced=read_produced(
+                {"started_unix_s": self._events.began_at}, self.directory.history
+            ),
+            findings=self._course.findings,
+            byte_rate=scenario.producer_byte_rate,
+            transaction_timeout_ms=scenario.transaction_timeout_ms,
+            stuck_after_s=scenario.stuck_after_s,
+            feed_s=scenario.records / pace if pace else 0.0,
+        )
+        return judge_points(scenario.points, seen)
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
@@ -138,4 +161,5 @@ def _result(plan: Plan, course: Course, duration_s: float) -> TrialResult:
         duration_s=duration_s,
         iterations=course.iterations,
         repeat=plan.repeat,
+        points=course.points,
     )

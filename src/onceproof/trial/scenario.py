@@ -11,10 +11,14 @@ from onceproof.checks.catalog import check_named
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.program import EVERY_DEFAULT
 from onceproof.faults.schedule import Step, parse_schedule
+from onceproof.trial.points import check_points
 
 DIRECTORY = Path(onceproof.scenarios.__file__).parent
 DEFAULT = "chaos_loop"
 LIVE_FROM_ITERATIONS = 5
+VARIANTS = "variants"  # the table of a file that holds them
+VARIANT_SIGN = ":"
+EXPOSURE = "exposure"  # the variant with the library's defaults and a plain fault
 
 
 class Scenario(BaseModel):
@@ -51,11 +55,13 @@ class Scenario(BaseModel):
     # A quota: so many bytes a second each producer of the suspect may write; none: no quota.
     producer_byte_rate: int | None = Field(default=None, ge=1)
     checks: tuple[str, ...] = ()  # none: all
+    points: tuple[str, ...] = ()  # what is expected besides the verdict: see trial/points.py
     wire_between_brokers: bool = False  # the proxy stands between the brokers, too
     # The versions of one part on which its verdict is known: `onceproof matrix` goes along them.
     axis: Literal["kafka", "streams", "clients"] | None = None
     axis_suspect: str | None = None  # if it is another than the scenario's own
     ticket: str = ""
+    luck: bool = False  # nothing is expected of any version: how often it breaks is measured
     versions: dict[str, Literal["HELD", "BROKEN"]] = Field(default_factory=dict)
     live: bool | None = None  # watch the output while it is written; by default in long loops
     faults: tuple[dict[str, Any], ...] = ()
@@ -96,7 +102,27 @@ def scenario_names() -> list[str]:
 
 
 def load_scenario(name: str) -> Scenario:
-    """By the name of a shipped scenario, or by the path of the user's own file (*.toml)."""
+    """By the name of a shipped scenario, or by the path of the user's own file (*.toml).
+
+    A variant of it has its name after a colon: kafka_20685_stale_checkpoint:punctuator.
+    """
+    of, _, variant = name.partition(VARIANT_SIGN)
+    data = _read(of)
+    variants = data.pop(VARIANTS, {})
+    if not variant:
+        return make_scenario(data)
+    if not variants:
+        raise UsageError(f"scenario {of} has no variants; got {variant!r}")
+    if variant not in variants:
+        raise unknown_name(f"variant of {of}", variant, variants)
+    return make_scenario(_varied(data, variant, variants[variant]))
+
+
+def variant_names(name: str) -> list[str]:
+    return list(_read(name).get(VARIANTS, {}))
+
+
+def _read(name: str) -> dict[str, Any]:
     path = Path(name) if name.endswith(".toml") else DIRECTORY / f"{name}.toml"
     if not path.is_file():
         if name.endswith(".toml"):
@@ -106,7 +132,17 @@ def load_scenario(name: str) -> Scenario:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"scenario {path.name} is not TOML: {error}") from error
-    return make_scenario({"name": path.stem, **data})
+    return {"name": path.stem, **data}
+
+
+def _varied(data: dict[str, Any], variant: str, changed: dict[str, Any]) -> dict[str, Any]:
+    """What a variant names stands instead of the scenario's own; of its settings, the version on
+    trial stays."""
+    settings = data.get("settings", {})
+    if "settings" in changed:
+        on_trial = {name: value for name, value in settings.items() if name == data.get("axis")}
+        settings = {**on_trial, **changed["settings"]}
+    return {**data, **changed, "name": f"{data['name']}-{variant}", "settings": settings}
 
 
 def make_scenario(data: dict[str, Any]) -> Scenario:
@@ -118,6 +154,7 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
     _check_axis(scenario)
     for check in scenario.checks:
         check_named(check)
+    check_points(scenario.points)
     _check_iterations(scenario)
     if scenario.program is not None and scenario.faults:
         raise UsageError(

@@ -9,8 +9,20 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.jars import kafka_versions, streams_versions
 from onceproof.jars.local_lock import is_lockable
 from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX
-from onceproof.suspects.streams.own_jars import own_version
-from onceproof.suspects.streams.properties import EXACTLY_ONCE, GUARANTEE, OWN_JARS, is_cached
+from onceproof.suspects.streams.config_file import check_config_file, check_names
+from onceproof.suspects.streams.own_jars import own_streams
+from onceproof.suspects.streams.properties import (
+    CACHE,
+    CONFIG_FILE,
+    DEFAULTS,
+    EXACTLY_ONCE,
+    GUARANTEE,
+    OWN_JARS,
+    STATIC,
+    WATERMARK_MS,
+    is_on,
+    own_properties,
+)
 from onceproof.suspects.suspect import Suspect
 from onceproof.trial.scenario import SETTABLE, Scenario
 
@@ -29,6 +41,7 @@ WHOLE_NUMBERS = {
     "commit_interval_ms": 1,
     "snapshot_every": 1,
     "state_bytes": 0,
+    "watermark_ms": 0,
 }
 # Settings that are versions of jars: what is asked for, and which the committed lock has.
 VERSIONS = {
@@ -82,16 +95,37 @@ def sized(settings: dict[str, str], scenario: Scenario) -> dict[str, str]:
     return whole
 
 
-def check_settings(suspect: Suspect, settings: Mapping[str, str]) -> None:
+def check_settings(suspect: Suspect, settings: Mapping[str, str], workload: str) -> None:
     """Versions that may be, and what Kafka Streams itself is not told."""
     own = suspect.settings or {}
     for name, (what, prefix, versions) in VERSIONS.items():
         if name in own and not is_lockable(prefix + settings[name]):
             raise unknown_name(what, settings[name], versions())
     if OWN_JARS in own:
-        is_cached(settings)
-        if settings[OWN_JARS]:
-            own_version(Path(settings[OWN_JARS]))
+        _check_streams(settings, workload)
+
+
+def _check_streams(settings: Mapping[str, str], workload: str) -> None:
+    if settings[WATERMARK_MS] != "0" and workload != "copy":
+        raise UsageError(f"--set {WATERMARK_MS} goes with the workload copy; got {workload}")
+    for name in (CACHE, DEFAULTS, STATIC):
+        is_on(name, settings)
+    own_streams(settings)
+    check_names(own_properties(settings), "--set")
+    if settings[CONFIG_FILE]:
+        check_config_file(Path(settings[CONFIG_FILE]))
+
+
+def streams_pairs(options: Mapping[str, str | None], suspect: Suspect) -> list[str]:
+    """Options that are settings of Kafka Streams for short, as `--set` takes them."""
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in (suspect.settings or {}):
+            option = "--" + name.replace("_", "-")
+            raise UsageError(
+                f"{option} goes with suspects of Kafka Streams; {suspect.name} is none"
+            )
+    return [f"{name}={value}" for name, value in given.items()]
 
 
 def declared(suspect: Suspect, settings: dict[str, str]) -> Suspect:

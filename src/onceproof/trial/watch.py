@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from onceproof.cluster import topics
 from onceproof.deadline import Deadline, pause
-from onceproof.errors import ClusterError, DeadlineExpired, UsageError
+from onceproof.errors import ClusterError, DeadlineExpired, ProcessError, UsageError
+from onceproof.suspects.instance import Instance
 from onceproof.trial.positions import position_of
 from onceproof.trial.stage import Stage
 
@@ -92,6 +93,7 @@ class Watch:
             if instance.complaint:
                 raise UsageError(f"{instance.name} refuses its settings: {instance.complaint}")
             if code is not None:
+                self._require_was_up(instance, code)
                 raise SuspectDied(f"{instance.name} ended by itself with exit code {code}")
         for broker in self._stage.brokers.values():
             if broker.name not in self.away:
@@ -102,6 +104,17 @@ class Watch:
         if self._sampled.expired():
             self.sample()
             self._sampled = Deadline(SAMPLE_EVERY_S)
+
+    def _require_was_up(self, instance: Instance, code: int) -> None:
+        """A suspect of ours that cannot even start has not been on trial; of the user's own
+        program that is not known: it may say nothing.
+        """
+        is_ours = self._stage.plan.suspect.settings is not None
+        if is_ours and instance.starts == 1 and not instance.was_up:
+            raise ProcessError(
+                f"{instance.name} could not be started: exit code {code}; its last words:"
+                f" {instance.last_words()}; see logs/{instance.log.name}"
+            )
 
     def sample(self) -> bool:
         """Take a fresh sample and write it down; False while brokers are away: the last stands."""

@@ -64,6 +64,7 @@ class Facts:
     records: int | None = None  # of a Produce
     first_sequence: int | None = None
     acks: int | None = None  # of a Produce; 0: nothing will be answered
+    throttle_ms: int | None = None  # of an answer: so long its client must wait, for a quota
 
 
 NOTHING = Facts()
@@ -115,7 +116,13 @@ def read_facts(entity: Any, names: TopicNames) -> Facts:
         records=count,
         first_sequence=sequence,
         acks=_number(_found(parts, "acks"), None),
+        throttle_ms=_throttle_ms(entity),
     )
+
+
+def _throttle_ms(entity: Any) -> int | None:
+    wait = getattr(entity, "throttle_time", None)
+    return None if wait is None else round(wait.total_seconds() * 1000)
 
 
 def batch_head(records: Any) -> tuple[int, int, int, int] | None:

@@ -51,6 +51,7 @@ SCHEMA = pyarrow.schema(
         ("error_code", pyarrow.int16()),
         ("records", pyarrow.int32()),
         ("first_sequence", pyarrow.int32()),
+        ("throttle_ms", pyarrow.int32()),
     ]
 )
 _OF_FRAME = (

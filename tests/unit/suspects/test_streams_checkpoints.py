@@ -24,7 +24,7 @@ def task(tmp_path: Path) -> Path:
 def test_one_is_told_when_it_comes_stands_moves_and_goes(tmp_path: Path, task: Path) -> None:
     told: list[str] = []
     clock = Clock()
-    checkpoints = Checkpoints(tmp_path, told.append, clock)
+    checkpoints = Checkpoints(tmp_path, told.append, lambda: {"changelog-1": 900}, clock)
     checkpoints.look("REBALANCING")
     task.write_text("0\n1\nchangelog 1 500\n")
     checkpoints.look("REBALANCING")
@@ -37,8 +37,8 @@ def test_one_is_told_when_it_comes_stands_moves_and_goes(tmp_path: Path, task: P
     checkpoints.look("RUNNING")
     assert told == [
         "task 0_1 has a checkpoint on disk: changelog-1 at 500; the client is REBALANCING",
-        "the checkpoint of task 0_1 has stood still for 5 s while the client is RUNNING:"
-        " changelog-1 at 500",
+        "the checkpoint of task 0_1 has stood still for 2 s while the client is RUNNING:"
+        " changelog-1 at 500; the changelog ends by now: changelog-1 at 900",
         "task 0_1 has a checkpoint on disk: changelog-1 at 700; the client is RUNNING",
         "the checkpoint of task 0_1 is gone",
     ]
@@ -48,7 +48,7 @@ def test_one_that_stands_while_the_task_restores_is_no_news(tmp_path: Path, task
     told: list[str] = []
     clock = Clock()
     task.write_text("0\n0\n")
-    checkpoints = Checkpoints(tmp_path, told.append, clock)
+    checkpoints = Checkpoints(tmp_path, told.append, lambda: {"changelog-1": 900}, clock)
     checkpoints.look("REBALANCING")
     clock.now_s = 10 * FROZEN_AFTER_S
     checkpoints.look("REBALANCING")

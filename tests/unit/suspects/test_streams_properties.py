@@ -4,13 +4,15 @@ import pytest
 
 from onceproof.errors import UsageError
 from onceproof.jars import streams_versions
+from onceproof.suspects.streams.config_file import OURS
 from onceproof.suspects.streams.properties import (
     AT_LEAST_ONCE,
     EXACTLY_ONCE,
     SETTINGS,
     is_cached,
+    our_properties,
+    own_properties,
     state_bytes,
-    streams_properties,
 )
 
 GIVEN = {
@@ -23,7 +25,7 @@ GIVEN = {
 
 
 def test_the_contract_and_the_guarantee_become_properties() -> None:
-    properties = streams_properties(EXACTLY_ONCE, SETTINGS, GIVEN)
+    properties = our_properties(EXACTLY_ONCE, SETTINGS, GIVEN)
     expected = {
         "application.id": "app",
         "client.id": "app-2",
@@ -39,7 +41,7 @@ def test_the_contract_and_the_guarantee_become_properties() -> None:
 
 
 def test_without_transactions_there_is_no_timeout_of_theirs() -> None:
-    properties = streams_properties(AT_LEAST_ONCE, SETTINGS, GIVEN)
+    properties = our_properties(AT_LEAST_ONCE, SETTINGS, GIVEN)
     assert "producer.transaction.timeout.ms" not in properties
     assert properties["processing.guarantee"] == "at_least_once"
 
@@ -52,17 +54,28 @@ def test_settings_have_names_of_ours_and_streams_own_have_the_last_word() -> Non
         "streams.commit.interval.ms": "7",
         "streams.max.warmup.replicas": "5",
     }
-    properties = streams_properties(EXACTLY_ONCE, settings, GIVEN)
+    properties = our_properties(EXACTLY_ONCE, settings, GIVEN) | own_properties(settings)
     assert properties["num.standby.replicas"] == "1"
     assert properties["commit.interval.ms"] == "7"
     assert properties["max.warmup.replicas"] == "5"
     assert "streams" not in properties
 
 
+def test_with_its_defaults_streams_is_told_only_what_a_trial_rests_on() -> None:
+    properties = our_properties(EXACTLY_ONCE, {**SETTINGS, "defaults": "true"}, GIVEN)
+    assert set(properties) == {*OURS, "auto.offset.reset"}
+
+
+def test_a_static_member_has_the_name_of_its_instance() -> None:
+    static = our_properties(EXACTLY_ONCE, {**SETTINGS, "static_membership": "true"}, GIVEN)
+    assert static["group.instance.id"] == "instance-2"
+    assert "group.instance.id" not in our_properties(EXACTLY_ONCE, SETTINGS, GIVEN)
+
+
 def test_what_is_the_topologys_is_not_told_to_streams() -> None:
     settings = {**SETTINGS, "cache": "true", "state_bytes": "1024"}
     assert (is_cached(settings), state_bytes(settings)) == (True, 1024)
-    assert not {"cache", "state_bytes"} & set(streams_properties(EXACTLY_ONCE, settings, GIVEN))
+    assert not {"cache", "state_bytes"} & set(our_properties(EXACTLY_ONCE, settings, GIVEN))
     with pytest.raises(UsageError, match="takes true or false; got 'yes'"):
         is_cached({"cache": "yes"})
 

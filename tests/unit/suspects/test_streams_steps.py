@@ -2,7 +2,7 @@
 
 import json
 
-from onceproof.suspects.streams.steps import STEPS, State
+from onceproof.suspects.streams.steps import STEPS, Late, State
 from onceproof.suspects.suspect import ALL_WORKLOADS
 
 
@@ -44,3 +44,12 @@ def test_last_says_what_it_found_and_what_it_should_have() -> None:
     assert (first["expected"], first["found"]) == (-1, -1)
     assert (second["expected"], second["found"]) == (0, 0)
     assert (skipped["expected"], skipped["found"]) == (4, 1)
+
+
+def test_late_drops_what_is_not_above_the_watermark_that_was_written() -> None:
+    state, late = Kept(), Late(STEPS["copy"])
+    assert [late("k", record(seq), state) for seq in (0, 1)] == [record(0), record(1)]
+    late.write(state)
+    assert [late("k", record(seq), state) for seq in (1, 2)] == [None, record(2)]
+    assert late("other", record(0), state) == record(0)
+    assert Late(STEPS["copy"])("k", record(2), state) == record(2)  # never written down: not late

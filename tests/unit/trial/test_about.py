@@ -7,6 +7,7 @@ import pytest
 
 from onceproof.history.event import EventLog
 from onceproof.history.run_directory import RunDirectory
+from onceproof.machine import Java
 from onceproof.report.story.stories import began_ns
 from onceproof.trial import about
 from onceproof.trial.plan import Request, make_plan
@@ -28,3 +29,14 @@ def test_the_start_is_told_exactly_enough_to_place_frames_among_events(
     utc_only = began_ns({"started_utc": run["started_utc"]})
     assert utc_only is not None
     assert 0 <= began[0] - utc_only[0] < 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("version", "told"), [("4.3.1", "4.3.1"), ("4.0.7", "4.0.7 (not in the committed lock)")]
+)
+def test_brokers_outside_the_committed_lock_are_told(
+    version: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = Java(home=Path(), executable=Path(), version="17")
+    monkeypatch.setattr(about, "find_java", lambda: java)
+    assert about.versions(make_plan(Request(kafka=version)))["kafka"] == told

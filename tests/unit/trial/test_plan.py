@@ -69,7 +69,7 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
         ),
         (
             Request(scenario="kafka_17455_quota", bootstrap_server="localhost:9092"),
-            "--kafka, broker properties and quotas are for clusters that onceproof starts",
+            "--kafka, --kafka-jars, broker properties and quotas are for clusters that onceproof",
         ),
         (Request(streams="4.3.1"), "--streams goes with suspects of Kafka Streams"),
         (
@@ -87,6 +87,10 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
         (
             Request(suspect="streams_exactly_once", settings=("state_bytes=-1",)),
             "--set state_bytes must be a whole number from 0; got '-1'",
+        ),
+        (
+            Request(suspect="streams_java", workload="fold", settings=("watermark_ms=200",)),
+            "--set watermark_ms goes with the workload copy; got fold",
         ),
         (Request(command="my 'app"), "cannot be read: No closing quotation"),
         (Request(settings=("lanes",)), "--set takes key=value; got 'lanes'"),

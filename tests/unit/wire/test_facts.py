@@ -214,3 +214,10 @@ def test_only_what_is_known_is_told() -> None:
         "transactional_id": "t",
         "committed": False,
     }
+
+
+@pytest.mark.parametrize("version", [3, 9, 11])
+def test_an_answer_tells_how_long_its_client_must_wait(version: int) -> None:
+    wait: Any = timedelta(milliseconds=1_234)
+    frame = response(answer(0, version, responses=(), throttle_time=wait))
+    assert read_facts(decode_response(frame, 0, version), TopicNames()).throttle_ms == 1_234

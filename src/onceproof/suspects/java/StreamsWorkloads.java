@@ -2,7 +2,12 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
@@ -14,6 +19,7 @@ import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.KafkaStreams.State;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -25,7 +31,8 @@ import org.apache.kafka.streams.state.Stores;
  * The four workloads on Kafka Streams, with nothing in between: one processor, one RocksDB store.
  *
  * <p>Arguments: workload (copy, fold, dedup, last), input topic, output topic, whether the store is
- * cached (true, false), the least length of a state, then properties of Kafka Streams as name=value.
+ * cached (true, false), the least length of a state, how often a punctuator writes down what is late (ms;
+ * 0: nothing is), then properties of Kafka Streams as name=value or as @FILE; later ones have the last word.
  * Runs until SIGTERM. A property that Streams refuses ends it with code 78, another failure with 1.
  */
 public final class StreamsWorkloads {
@@ -80,20 +87,26 @@ public final class StreamsWorkloads {
         Serde<String> text = Serdes.String();
         Topology topology = new Topology();
         topology.addSource("input", text.deserializer(), text.deserializer(), arguments[1]);
-        topology.addProcessor("step", () -> new Step(arguments[0], Integer.parseInt(arguments[4])), "input");
+        int watermarkMs = Integer.parseInt(arguments[5]);
+        topology.addProcessor(
+                "step", () -> new Step(arguments[0], Integer.parseInt(arguments[4]), watermarkMs), "input");
         topology.addSink("output", arguments[2], text.serializer(), text.serializer(), "step");
         StoreBuilder<KeyValueStore<String, String>> store =
                 Stores.keyValueStoreBuilder(Stores.persistentKeyValueStore(STORE), text, text);
         boolean cached = Boolean.parseBoolean(arguments[3]);
-        if (!arguments[0].equals("copy")) {
+        if (!arguments[0].equals("copy") || watermarkMs > 0) {
             topology.addStateStore(cached ? store.withCachingEnabled() : store.withCachingDisabled(), "step");
         }
         return topology;
     }
 
-    static Properties properties(String[] arguments) {
+    static Properties properties(String[] arguments) throws IOException {
         Properties properties = new Properties();
-        for (int place = 5; place < arguments.length; place++) {
+        for (int place = 6; place < arguments.length; place++) {
+            if (arguments[place].startsWith("@")) {
+                properties.load(Files.newBufferedReader(Path.of(arguments[place].substring(1))));
+                continue;
+            }
             String[] pair = arguments[place].split("=", 2);
             properties.setProperty(pair[0], pair[1]);
         }
@@ -103,22 +116,47 @@ public final class StreamsWorkloads {
     private static final class Step implements Processor<String, String, String, String> {
         private final String workload;
         private final int stateBytes;
+        private final int watermarkMs;
+        private final Map<String, Long> lastSeqs = new HashMap<>();
         private ProcessorContext<String, String> context;
         private KeyValueStore<String, String> store;
 
-        Step(String workload, int stateBytes) {
+        Step(String workload, int stateBytes, int watermarkMs) {
             this.workload = workload;
             this.stateBytes = stateBytes;
+            this.watermarkMs = watermarkMs;
         }
 
         @Override
         public void init(ProcessorContext<String, String> context) {
             this.context = context;
-            this.store = workload.equals("copy") ? null : context.getStateStore(STORE);
+            this.store = workload.equals("copy") && watermarkMs == 0 ? null : context.getStateStore(STORE);
+            if (watermarkMs > 0) {
+                context.schedule(
+                        Duration.ofMillis(watermarkMs), PunctuationType.WALL_CLOCK_TIME, now -> writeWatermarks());
+            }
+        }
+
+        private void writeWatermarks() {
+            lastSeqs.forEach((key, seq) -> keep(key, Long.toString(seq)));
+            lastSeqs.clear();
+        }
+
+        /** Not above what the punctuator has written down for its key; others are remembered for it. */
+        private boolean isLate(String key, long seq) {
+            String kept = store.get(key);
+            if (kept != null && seq <= Long.parseLong(kept.trim())) {
+                return true;
+            }
+            lastSeqs.put(key, seq);
+            return false;
         }
 
         @Override
         public void process(Record<String, String> record) {
+            if (watermarkMs > 0 && isLate(record.key(), parsed(record.value()).get("seq").asLong())) {
+                return;
+            }
             String output = outputOf(record.key(), record.value());
             if (output != null) {
                 context.forward(record.withValue(output));

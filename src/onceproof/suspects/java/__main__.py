@@ -16,10 +16,13 @@ from onceproof.machine import find_java
 from onceproof.suspects.streams.logs import logging_flags
 from onceproof.suspects.streams.own_jars import streams_classpath
 from onceproof.suspects.streams.properties import (
+    CONFIG_FILE,
     GUARANTEE,
     is_cached,
+    our_properties,
+    own_properties,
     state_bytes,
-    streams_properties,
+    watermark_ms,
 )
 
 # A small program that lives for seconds: compiled as far as that pays.
@@ -46,15 +49,19 @@ def clients_classpath(settings: Mapping[str, str]) -> list[Path]:
 
 
 def streams_arguments(settings: Mapping[str, str], given: Mapping[str, str]) -> list[str]:
-    """As StreamsWorkloads.java takes them."""
-    properties = streams_properties(settings[GUARANTEE], settings, given)
+    """As StreamsWorkloads.java takes them; what the user's file says does not stand in them."""
+    ours = our_properties(settings[GUARANTEE], settings, given)
+    file = settings.get(CONFIG_FILE)
     return [
         given["ONCEPROOF_WORKLOAD"],
         given["ONCEPROOF_INPUT_TOPIC"],
         given["ONCEPROOF_OUTPUT_TOPIC"],
         str(is_cached(settings)).lower(),
         str(state_bytes(settings)),
-        *(f"{name}={value}" for name, value in properties.items()),
+        str(watermark_ms(settings)),
+        *(f"{name}={value}" for name, value in ours.items()),
+        *([f"@{file}"] if file else []),
+        *(f"{name}={value}" for name, value in own_properties(settings).items()),
     ]
 
 

@@ -20,10 +20,13 @@ import jpype
 from onceproof.suspects.streams.checkpoints import Checkpoints
 from onceproof.suspects.streams.jvm import start_jvm
 from onceproof.suspects.streams.properties import (
+    CONFIG_FILE,
     EXACTLY_ONCE,
     is_cached,
+    our_properties,
+    own_properties,
     state_bytes,
-    streams_properties,
+    watermark_ms,
 )
 
 POLL_S = 0.25
@@ -51,7 +54,7 @@ def main() -> int:
     ending = _TellAndShutDown()
     streams.setUncaughtExceptionHandler(ending)
     streams.start()
-    commits, checkpoints = _Commits(streams), _checkpoints(sys.argv[1])
+    commits, checkpoints = _Commits(streams), _checkpoints(sys.argv[1], streams)
     while not stop.wait(POLL_S) and states.now not in FINAL:
         commits.tell()
         checkpoints.look(states.now)
@@ -65,21 +68,36 @@ def main() -> int:
 
 
 def _make_streams(guarantee: str, settings: Mapping[str, str]) -> Any:
-    from onceproof.suspects.streams.topology import make_topology
+    from onceproof.suspects.streams.topology import Form, make_topology
 
     workload = os.environ["ONCEPROOF_WORKLOAD"]
-    topology = make_topology(
-        workload,
-        input_topic=os.environ["ONCEPROOF_INPUT_TOPIC"],
-        output_topic=os.environ["ONCEPROOF_OUTPUT_TOPIC"],
+    form = Form(
+        workload=workload,
         cached=is_cached(settings),
         state_bytes=state_bytes(settings),
+        watermark_ms=watermark_ms(settings),
         watch=_tell_if_stale if workload == "last" else lambda _output, _partition: None,
     )
-    properties = jpype.JClass("java.util.Properties")()
-    for name, value in streams_properties(guarantee, settings, os.environ).items():
-        properties.setProperty(name, value)
+    topology = make_topology(
+        form,
+        input_topic=os.environ["ONCEPROOF_INPUT_TOPIC"],
+        output_topic=os.environ["ONCEPROOF_OUTPUT_TOPIC"],
+    )
+    properties = _properties(guarantee, settings)
     return jpype.JClass("org.apache.kafka.streams.KafkaStreams")(topology, properties)
+
+
+def _properties(guarantee: str, settings: Mapping[str, str]) -> Any:
+    """Ours, those of the user's file, and those of `--set`: each over those before it."""
+    properties = jpype.JClass("java.util.Properties")()
+    for name, value in our_properties(guarantee, settings, os.environ).items():
+        properties.setProperty(name, value)
+    if settings.get(CONFIG_FILE):
+        paths, files = jpype.JClass("java.nio.file.Path"), jpype.JClass("java.nio.file.Files")
+        properties.load(files.newBufferedReader(paths.of(settings[CONFIG_FILE])))
+    for name, value in own_properties(settings).items():
+        properties.setProperty(name, value)
+    return properties
 
 
 def _refusal(problem: Any) -> Any:
@@ -90,12 +108,30 @@ def _refusal(problem: Any) -> Any:
     return problem
 
 
-def _checkpoints(guarantee: str) -> Checkpoints:
+def _checkpoints(guarantee: str, streams: Any) -> Checkpoints:
     """They mean something under exactly-once only; elsewhere nothing is looked at."""
     state_dir = Path(os.environ["ONCEPROOF_STATE_DIR"])
     directory = state_dir / os.environ["ONCEPROOF_APP_ID"]
     watched = directory if guarantee == EXACTLY_ONCE else state_dir / "none"
-    return Checkpoints(watched, lambda text: _say("note", text=text))
+    return Checkpoints(
+        watched, lambda text: _say("note", text=text), lambda: _changelog_ends(streams)
+    )
+
+
+def _changelog_ends(streams: Any) -> dict[str, int]:
+    """As Streams itself asks for them; none while it cannot."""
+    try:
+        lags = streams.allLocalStorePartitionLags()
+    except jpype.JException:
+        return {}
+    app_id = os.environ["ONCEPROOF_APP_ID"]
+    return {
+        f"{app_id}-{store.getKey()}-changelog-{lag.getKey()}": int(
+            lag.getValue().endOffsetPosition()
+        )
+        for store in lags.entrySet()
+        for lag in store.getValue().entrySet()
+    }
 
 
 class _Commits:

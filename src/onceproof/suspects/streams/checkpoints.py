@@ -6,23 +6,30 @@ Streams 4.3 there are no such files any more.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 FILE = ".checkpoint"
-FROZEN_AFTER_S = 5.0
+FROZEN_AFTER_S = 2.0
 Tell = Callable[[str], None]
+Ends = Callable[[], Mapping[str, int]]
+"""Where the changelogs end, by topic-partition; open transactions count."""
 
 
 class Checkpoints:
     """`look` now and then; what is new is told."""
 
     def __init__(
-        self, directory: Path, tell: Tell, now: Callable[[], float] = time.monotonic
+        self,
+        directory: Path,
+        tell: Tell,
+        ends: Ends = lambda: {},
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """`directory`: of the application, below its state directory."""
         self._directory = directory
         self._tell = tell
+        self._ends = ends
         self._now = now
         self._seen: dict[str, tuple[str, float]] = {}  # task → offsets, and since when
         self._frozen: set[str] = set()
@@ -44,8 +51,13 @@ class Checkpoints:
                 self._frozen.add(task)
                 self._tell(
                     f"the checkpoint of task {task} has stood still for {FROZEN_AFTER_S:.0f} s"
-                    f" while the client is {state}: {offsets}"
+                    f" while the client is {state}: {offsets}{self._against(offsets)}"
                 )
+
+    def _against(self, offsets: str) -> str:
+        """Where the changelogs are by now that it tells of."""
+        ends = [f"{name} at {end}" for name, end in self._ends().items() if f"{name} at" in offsets]
+        return f"; the changelog ends by now: {', '.join(ends)}" if ends else ""
 
     def _has_stood(self, task: str) -> bool:
         return self._now() - self._seen[task][1] >= FROZEN_AFTER_S

@@ -1,4 +1,4 @@
-"""Kafka Streams of the user's own build: all jars of a folder, instead of a version of the lock."""
+"""Which jars an instance of Kafka Streams runs with: a version's, or the user's own build."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,35 +6,22 @@ from pathlib import Path
 from onceproof import jars
 from onceproof.errors import UsageError
 from onceproof.jars.lock import STREAMS_PREFIX
+from onceproof.jars.own import STREAMS_LIBRARY, OwnJars, own_jars
 from onceproof.suspects.streams.properties import DEFAULT_VERSION, OWN_JARS, VERSION
-
-LIBRARY = "kafka-streams-"
-LOG_BINDINGS = ("slf4j-simple", "slf4j-reload4j", "log4j-slf4j", "logback-classic")
 
 
 def streams_classpath(settings: Mapping[str, str]) -> list[Path]:
-    """Of the own build, with a log binding where it has none; else of the lock."""
-    if not settings.get(OWN_JARS):
+    own = own_streams(settings)
+    if own is None:
         return jars.classpath(STREAMS_PREFIX + settings[VERSION])
-    own = sorted(Path(settings[OWN_JARS]).glob("*.jar"))
-    if any(jar.name.startswith(LOG_BINDINGS) for jar in own):
-        return own
-    locked = jars.classpath(STREAMS_PREFIX + DEFAULT_VERSION)
-    return [*own, *(jar for jar in locked if jar.name.startswith(LOG_BINDINGS))]
+    return own.with_log_binding(STREAMS_PREFIX + DEFAULT_VERSION)
 
 
-def own_version(folder: Path) -> str:
-    """As the library's file says: kafka-streams-4.4.0-SNAPSHOT.jar. UsageError: there is none."""
+def own_streams(settings: Mapping[str, str]) -> OwnJars | None:
+    """None: a version of the lock is meant. UsageError: the folder is not what it should be."""
+    if not settings.get(OWN_JARS):
+        return None
+    folder = Path(settings[OWN_JARS])
     if not folder.is_absolute():
         raise UsageError(f"--set {OWN_JARS} takes the whole path of a folder; got {folder}")
-    found = sorted(
-        jar.stem.removeprefix(LIBRARY)
-        for jar in folder.glob(f"{LIBRARY}*.jar")
-        if jar.stem.removeprefix(LIBRARY)[:1].isdigit()  # not kafka-streams-test-utils
-    )
-    if len(found) != 1:
-        raise UsageError(
-            f"--set {OWN_JARS}: {folder} must hold one {LIBRARY}<version>.jar, and all it needs;"
-            f" got {len(found)}"
-        )
-    return found[0]
+    return own_jars(folder, STREAMS_LIBRARY, "--streams-jars")

@@ -68,5 +68,30 @@ def last(key: str, value: str, state: State) -> str | None:
     )
 
 
+class Late:
+    """A step before another: records that are not above their key's watermark are dropped.
+
+    The watermark is what `write` puts into the state from time to time: the last seq of each key
+    that came meanwhile. Output, position and state are committed together, so nothing that has not
+    been written is ever late, if the state is what was committed.
+    """
+
+    def __init__(self, step: Step) -> None:
+        self._step = step
+        self._last: dict[str, int] = {}
+
+    def __call__(self, key: str, value: str, state: State) -> str | None:
+        seq = json.loads(value)["seq"]
+        if seq <= int(state.get(key) or -1):
+            return None
+        self._last[key] = seq
+        return self._step(key, value, state)
+
+    def write(self, state: State) -> None:
+        for key, seq in self._last.items():
+            state.put(key, str(seq))
+        self._last.clear()
+
+
 STATEFUL = ("fold", "dedup", "last")
 STEPS: dict[str, Step] = {"copy": copy, "fold": fold, "dedup": dedup, "last": last}

@@ -7,11 +7,12 @@ Calls from Java come on the stream thread. One processor, and one store, for eac
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from jpype import JClass, JImplements, JOverride
 
-from onceproof.suspects.streams.steps import STATEFUL, STEPS, NoState, State, Step
+from onceproof.suspects.streams.steps import STATEFUL, STEPS, Late, NoState, State
 
 STORE = "state"
 SOURCE, STEP, SINK = "input", "step", "output"
@@ -19,22 +20,28 @@ Watch = Callable[[str, int], None]
 """Told each output and its partition."""
 
 
-def make_topology(
-    workload: str,
-    *,
-    input_topic: str,
-    output_topic: str,
-    cached: bool,
-    state_bytes: int,
-    watch: Watch,
-) -> Any:
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What the topology does, and how it keeps its state."""
+
+    workload: str
+    cached: bool
+    state_bytes: int  # the least length of a state
+    watermark_ms: int  # how often a punctuator writes down what is late; 0: nothing is
+    watch: Watch
+
+    @property
+    def is_stateful(self) -> bool:
+        return self.workload in STATEFUL or self.watermark_ms > 0
+
+
+def make_topology(form: Form, *, input_topic: str, output_topic: str) -> Any:
     topology = JClass("org.apache.kafka.streams.Topology")()
     serde = JClass("org.apache.kafka.common.serialization.Serdes").String()
     topology.addSource(SOURCE, serde.deserializer(), serde.deserializer(), input_topic)
-    length = state_bytes if workload in STATEFUL else None
-    topology.addProcessor(STEP, _Supplier(STEPS[workload], length, watch), SOURCE)
-    if workload in STATEFUL:
-        topology.addStateStore(_store(serde, cached=cached), STEP)
+    topology.addProcessor(STEP, _Supplier(form), SOURCE)
+    if form.is_stateful:
+        topology.addStateStore(_store(serde, cached=form.cached), STEP)
     topology.addSink(SINK, output_topic, serde.serializer(), serde.serializer(), STEP)
     return topology
 
@@ -47,13 +54,12 @@ def _store(serde: Any, *, cached: bool) -> Any:
 
 @JImplements("org.apache.kafka.streams.processor.api.ProcessorSupplier", deferred=True)
 class _Supplier:
-    def __init__(self, step: Step, state_bytes: int | None, watch: Watch) -> None:
-        """`state_bytes`: the least length of a state; None: it keeps none."""
-        self._making = (step, state_bytes, watch)
+    def __init__(self, form: Form) -> None:
+        self._form = form
 
     @JOverride
     def get(self) -> Any:
-        return _Processor(*self._making)
+        return _Processor(self._form)
 
     @JOverride
     def stores(self) -> Any:
@@ -62,18 +68,27 @@ class _Supplier:
 
 @JImplements("org.apache.kafka.streams.processor.api.Processor", deferred=True)
 class _Processor:
-    def __init__(self, step: Step, state_bytes: int | None, watch: Watch) -> None:
-        self._step = step
-        self._state_bytes = state_bytes
-        self._watch = watch
+    def __init__(self, form: Form) -> None:
+        self._form = form
+        self._step = STEPS[form.workload]
 
     @JOverride
     def init(self, context: Any) -> None:
         self._context = context
         self._partition = int(context.taskId().partition())
         self._state: State = NoState()
-        if self._state_bytes is not None:
-            self._state = _PaddedState(context.getStateStore(STORE), self._state_bytes)
+        if self._form.is_stateful:
+            self._state = _PaddedState(context.getStateStore(STORE), self._form.state_bytes)
+        if self._form.watermark_ms:
+            self._drop_late_ones()
+
+    def _drop_late_ones(self) -> None:
+        late = self._step = Late(self._step)
+        self._context.schedule(
+            JClass("java.time.Duration").ofMillis(self._form.watermark_ms),
+            JClass("org.apache.kafka.streams.processor.PunctuationType").WALL_CLOCK_TIME,
+            _Punctuator(lambda: late.write(self._state)),
+        )
 
     @JOverride
     def process(self, record: Any) -> None:
@@ -81,11 +96,21 @@ class _Processor:
         if output is None:
             return
         self._context.forward(record.withValue(output))
-        self._watch(output, self._partition)
+        self._form.watch(output, self._partition)
 
     @JOverride
     def close(self) -> None:
         pass
+
+
+@JImplements("org.apache.kafka.streams.processor.Punctuator", deferred=True)
+class _Punctuator:
+    def __init__(self, act: Callable[[], None]) -> None:
+        self._act = act
+
+    @JOverride
+    def punctuate(self, _timestamp: int) -> None:
+        self._act()
 
 
 class _PaddedState:

@@ -1,0 +1,77 @@
+"""The user's own properties file: which names it may have, and that its values stay in it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from onceproof.errors import UsageError
+from onceproof.suspects.java.__main__ import streams_arguments
+from onceproof.suspects.streams.config_file import OURS, property_names
+from onceproof.trial.plan import Request, make_plan
+
+AS_JAVA_READS_IT = r"""
+# a comment = not a name
+! another
+num.stream.threads=2
+  commit.interval.ms : 100
+state\ dir 7
+sasl.jaas.config=one \
+    bootstrap.servers=hidden in a value \
+    two
+\u0061cks=all
+empty
+"""
+
+
+def test_names_are_read_as_java_reads_them() -> None:
+    assert list(property_names(AS_JAVA_READS_IT)) == [
+        "num.stream.threads",
+        "commit.interval.ms",
+        "state dir",
+        "sasl.jaas.config",
+        "acks",
+        "empty",
+    ]
+
+
+def planned(file: Path, **more: str) -> Request:
+    return Request(suspect="streams_exactly_once", streams_config=file, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [*OURS, "producer.bootstrap.servers", "main.consumer.client.id"])
+def test_what_the_trial_rests_on_is_refused_by_name(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.properties"
+    file.write_text(f"num.stream.threads=2\n{name}=mine\n")
+    with pytest.raises(UsageError, match=re.escape(f"{file}: {name} is set by the trial")):
+        make_plan(planned(file))
+    with pytest.raises(UsageError, match=re.escape(f"--set: {name} is set by the trial")):
+        make_plan(Request(suspect="streams_java", settings=(f"streams.{name}=mine",)))
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"--streams-config .* cannot be read: No such file"):
+        make_plan(planned(tmp_path / "none"))
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match="cannot be read: it is not UTF-8 text"):
+        make_plan(planned(tmp_path / "binary"))
+
+
+def test_its_values_stand_neither_in_the_plan_nor_in_arguments(tmp_path: Path) -> None:
+    file = tmp_path / "own.properties"
+    file.write_text("sasl.jaas.config=password is swordfish\n")
+    plan = make_plan(planned(file))
+    assert plan.settings["streams_config"] == str(file)
+    assert f"--streams-config {file}" in plan.repeat
+    given = {
+        f"ONCEPROOF_{name}": name.lower()
+        for name in (
+            *("APP_ID", "INSTANCE", "BOOTSTRAP_SERVERS", "STATE_DIR", "TRANSACTION_TIMEOUT_MS"),
+            *("WORKLOAD", "INPUT_TOPIC", "OUTPUT_TOPIC"),
+        )
+    }
+    settings = {**plan.settings, "guarantee": "exactly_once_v2", "streams.acks": "all"}
+    words = streams_arguments(settings, given)
+    assert words[-2:] == [f"@{file}", "acks=all"]
+    assert "swordfish" not in json.dumps([*words, dict(plan.settings)])
