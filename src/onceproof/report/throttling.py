@@ -46,10 +46,6 @@ class Produced:
     def throttled(self) -> list[Answer]:
         return [answer for answer in self.marked if answer.throttle_ms > 0]
 
-    @property
-    def bytes_per_s(self) -> float:
-        return self.bytes_asked / max(self.to_s - self.from_s, 1.0)
-
 
 NOTHING_PRODUCED = Produced()
 

@@ -48,7 +48,7 @@ def test_what_the_proxy_records_is_read_back(tmp_path: Path) -> None:
     (answer,) = produced.marked
     assert [round(at_s, 3) for at_s in produced.answered_s] == [2.1, 2.3]
     assert (round(answer.at_s, 3), answer.instance, answer.throttle_ms) == (2.1, 0, 700)
-    assert (produced.bytes_asked, round(produced.bytes_per_s)) == (1_000, 500)
+    assert (produced.bytes_asked, round(produced.from_s), round(produced.to_s)) == (1_000, 2, 4)
     assert read_produced({}, tmp_path) == read_produced({"started_unix_s": 1}, tmp_path / "none")
 
 
