@@ -71,7 +71,8 @@ def _goes_on(seen: Seen) -> Told:
     for each in (each for each in seen.events if each.kind == "progress"):
         if lag > 0:
             longest_s = max(longest_s, each.at_s - since_s)
-        position, lag = int(each.detail["position"]), int(each.detail["remaining"])
+        position = int(each.detail["position"])
+        lag = int(each.detail["input"]) - position
         if position > highest or lag == 0:
             highest, since_s = max(highest, position), each.at_s
         lag_most = max(lag_most, lag)
@@ -111,7 +112,7 @@ def _near_quota(seen: Seen) -> Told:
     behind = (
         each.at_s
         for each in seen.events
-        if each.kind == "progress" and each.detail["remaining"] != "0"
+        if each.kind == "progress" and each.detail["input"] != each.detail["position"]
     )
     busy_s = max(produced.to_s, *behind) - produced.from_s
     allowed = seen.byte_rate * (busy_s + QUOTA_WINDOW_S)

@@ -12,10 +12,7 @@ from onceproof.trial.points import POINTS, Seen, check_points, judge_points
 
 
 def progress(at_s: float, fed: int, position: int) -> Event:
-    counts = {"input": fed, "position": position, "remaining": fed - position}
-    return Event(
-        at_s=at_s, kind="progress", detail={name: str(count) for name, count in counts.items()}
-    )
+    return Event(at_s=at_s, kind="progress", detail={"input": str(fed), "position": str(position)})
 
 
 def note(text: str) -> Event:
