@@ -91,7 +91,9 @@ def test_the_quota_story_is_checked_point_by_point(
     assert "\nTHROTTLED\n" in report
 
 
-@pytest.mark.parametrize(("scenario", "bad"), [(name, bad) for name, bad, _, _ in BUGS])
+@pytest.mark.parametrize(
+    ("scenario", "bad"), [(name, bad) for name, bad, _, _ in (*BUGS, *VARIANTS)]
+)
 def test_without_its_fault_the_bad_version_is_acquitted(
     scenario: str, bad: str, tmp_path: Path
 ) -> None:
@@ -100,7 +102,7 @@ def test_without_its_fault_the_bad_version_is_acquitted(
         held = verdict_of(tmp_path, scenario, "--streams", bad, "--program", "1")
     else:
         harmless = [fault for fault in shipped.faults if fault["action"] in HARMLESS]
-        file = tmp_path / f"{scenario}.toml"
+        file = tmp_path / f"{shipped.name}.toml"
         without = {"faults": harmless, "producer_byte_rate": None}
         file.write_text(to_toml(make_scenario({**shipped.model_dump(), **without})))
         held = verdict_of(tmp_path, str(file), "--streams", bad)

@@ -46,10 +46,6 @@ class Produced:
     def throttled(self) -> list[Answer]:
         return [answer for answer in self.marked if answer.throttle_ms > 0]
 
-    @property
-    def bytes_per_s(self) -> float:
-        return self.bytes_asked / max(self.to_s - self.from_s, 1.0)
-
 
 NOTHING_PRODUCED = Produced()
 
@@ -115,9 +111,12 @@ def told_by_time(produced: Produced, events: Sequence[Event]) -> Iterator[str]:
 
 
 def _lag_at(events: Sequence[Event], at_s: float) -> str:
-    lags = [
-        event.detail["remaining"]
-        for event in events
-        if event.kind == "progress" and event.at_s <= at_s and "remaining" in event.detail
-    ]
-    return f"; lag {int(lags[-1]):,}" if lags else ""
+    samples = (event for event in events if event.kind == "progress" and event.at_s <= at_s)
+    lags = [lag for event in samples if (lag := lag_of(event.detail)) is not None]
+    return f"; lag {lags[-1]:,}" if lags else ""
+
+
+def lag_of(sample: Mapping[str, str]) -> int | None:
+    """Input records not processed yet, by a `progress` event; None: it does not say."""
+    fed, position = sample.get("input", ""), sample.get("position", "")
+    return int(fed) - int(position) if fed.isdecimal() and position.isdecimal() else None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from onceproof.history.event import Event
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.verdict import TrialResult
-from onceproof.report.throttling import Answer
+from onceproof.report.throttling import Answer, lag_of
 
 THROTTLED = "throttled"
 LANES_MAX = 24
@@ -24,7 +24,7 @@ CURVE_POINTS_MAX = 400
 CURVES = {
     "input": "input records fed",
     "position": "input records processed",
-    "remaining": "input records left (lag)",
+    "lag": "lag: input records left",
     "output": "output log (offsets)",
 }
 PROCESS_NAME = re.compile(r"(instance|broker) \d+")
@@ -190,16 +190,18 @@ def _curves(events: Iterable[Event]) -> Iterable[Curve]:
     samples = [event for event in events if event.kind == "progress"]
     for name, label in CURVES.items():
         points = [
-            (event.at_s, int(event.detail[name]))
+            (event.at_s, count)
             for event in samples
-            if _is_whole_number(event.detail, name)
+            if (count := _count(event.detail, name)) is not None
         ]
         if points:
             yield Curve(name=name, label=label, points=_thinned(points))
 
 
-def _is_whole_number(detail: Mapping[str, str], name: str) -> bool:
-    return detail.get(name, "").isdecimal()
+def _count(detail: Mapping[str, str], name: str) -> int | None:
+    if name == "lag":
+        return lag_of(detail)
+    return int(detail[name]) if detail.get(name, "").isdecimal() else None
 
 
 def _thinned(points: Sequence[tuple[float, int]]) -> tuple[tuple[float, int], ...]:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from onceproof.report.throttling import Produced
 
 FENCED = {47: "INVALID_PRODUCER_EPOCH", 90: "PRODUCER_FENCED"}
-QUOTA_SHARES = (0.6, 1.3)  # of the quota: brokers average over some ten seconds
-LATE_S = 5.0  # a feed is a little late in the best of cases
+QUOTA_WINDOW_S = 11.0  # brokers average over so long (quota.window.num): a burst may be as much
+QUOTA_SHARES = (0.6, 1.2)
+LATE_S = 10.0  # samples, and the feed itself, are a little late in the best of cases
 DATA_ANOMALIES = ("lost", "duplicated", "diverged", "wrong", "invented", "leaked", "regressed")
 LINE_TOLD_MAX = 200
 
@@ -70,7 +71,8 @@ def _goes_on(seen: Seen) -> Told:
     for each in (each for each in seen.events if each.kind == "progress"):
         if lag > 0:
             longest_s = max(longest_s, each.at_s - since_s)
-        position, lag = int(each.detail["position"]), int(each.detail["remaining"])
+        position = int(each.detail["position"])
+        lag = int(each.detail["input"]) - position
         if position > highest or lag == 0:
             highest, since_s = max(highest, position), each.at_s
         lag_most = max(lag_most, lag)
@@ -94,23 +96,32 @@ def _unsaid(*words: str) -> Callable[[Seen], Told]:
     def judge(seen: Seen) -> Told:
         for each in (each for each in seen.events if each.kind == "note"):
             text = each.detail.get("text", "")
-            if any(word in text for word in words):
-                return False, f"at {each.at_s:.1f} s {each.subject} logged: {text[:LINE_TOLD_MAX]}"
+            said = next((text[text.index(word) :] for word in words if word in text), None)
+            if said is not None:
+                return False, f"at {each.at_s:.1f} s {each.subject} logged: {said[:LINE_TOLD_MAX]}"
         return True, f"no {' and no '.join(words)} in any instance's log"
 
     return judge
 
 
 def _near_quota(seen: Seen) -> Told:
-    if seen.byte_rate is None or not seen.produced.answered_s:
+    """Over all the time in which there was something to write."""
+    produced = seen.produced
+    if seen.byte_rate is None or not produced.answered_s:
         return None, "there is no quota, or no Produce was recorded"
-    rate = seen.produced.bytes_per_s
+    behind = (
+        each.at_s
+        for each in seen.events
+        if each.kind == "progress" and each.detail["input"] != each.detail["position"]
+    )
+    busy_s = max(produced.to_s, *behind) - produced.from_s
+    allowed = seen.byte_rate * (busy_s + QUOTA_WINDOW_S)
     least, most = QUOTA_SHARES
     told = (
-        f"{rate:,.0f} bytes a second in Produce requests over"
-        f" {seen.produced.to_s - seen.produced.from_s:.0f} s; the quota is {seen.byte_rate:,}"
+        f"{produced.bytes_asked:,} bytes in Produce requests while there was work, {busy_s:.0f} s;"
+        f" {seen.byte_rate:,} a second, averaged over {QUOTA_WINDOW_S:.0f} s, allow {allowed:,.0f}"
     )
-    return least <= rate / seen.byte_rate <= most, told
+    return least <= produced.bytes_asked / allowed <= most, told
 
 
 def _data_is_whole(seen: Seen) -> Told:

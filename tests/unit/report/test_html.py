@@ -93,7 +93,7 @@ def test_a_fault_that_did_not_apply_looks_different_from_one_that_did() -> None:
 
 def test_each_curve_of_the_samples_is_drawn() -> None:
     curves = [curve["class"] for curve in drawn(made_up_runs.held()).having("polyline")]
-    assert curves == ["curve input", "curve position", "curve remaining", "curve output"]
+    assert curves == ["curve input", "curve position", "curve lag", "curve output"]
 
 
 def test_a_run_without_any_history_is_still_drawn() -> None:

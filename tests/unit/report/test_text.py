@@ -4,7 +4,10 @@ import made_up_runs
 
 from onceproof.history.event import Event
 from onceproof.history.finding import Finding, Witness
+from onceproof.history.point import Point
+from onceproof.report.html import render_html
 from onceproof.report.text import RUN_ROWS_MAX, TIME_LINE_ROWS_MAX, render_text
+from onceproof.report.throttling import Answer, Produced
 from onceproof.report.wording import event_sentence
 
 HELD = made_up_runs.held().result
@@ -41,3 +44,32 @@ def test_a_section_with_nothing_to_say_is_left_out() -> None:
     bare = replace(HELD, reasons=(), counts={}, faults=(), versions={}, repeat="")
     titles = [line for line in render_text(bare, {}, []).splitlines() if line.isupper()]
     assert titles == ["LOGS"]
+
+
+def test_points_are_told_with_their_evidence_and_throttling_by_time() -> None:
+    points = (
+        Point(name="throttled", says="brokers throttle it", met=True, evidence="4 of 38 answers"),
+        Point(name="not_fenced", says="no producer is fenced", met=False, evidence="at 40.0 s"),
+        Point(name="near_quota", says="near the quota", met=None, evidence="no quota"),
+    )
+    waits = Answer(at_s=7.0, instance=0, throttle_ms=1_200, error_code=0)
+    produced = Produced(answered_s=(6.0, 7.0), marked=(waits,))
+    text = render_text(replace(HELD, points=points), {}, [], produced=produced)
+    assert (
+        "\n".join(
+            [
+                "EXPECTED  1 of 3 met",
+                "  met      brokers throttle it",
+                "           4 of 38 answers",
+                "  NOT MET  no producer is fenced",
+                "           at 40.0 s",
+                "  unknown  near the quota",
+                "           no quota",
+            ]
+        )
+        in text
+    )
+    assert "THROTTLED\n  5 s to 10 s: 1 of 2 answers, 1,200 ms on average" in text
+    page = render_html(replace(HELD, points=points), {}, [], produced=produced)
+    assert "<td>NOT MET</td><td>no producer is fenced</td><td>at 40.0 s</td>" in page
+    assert "1 of 2 answers, 1,200 ms on average" in page

@@ -48,7 +48,7 @@ def test_what_the_proxy_records_is_read_back(tmp_path: Path) -> None:
     (answer,) = produced.marked
     assert [round(at_s, 3) for at_s in produced.answered_s] == [2.1, 2.3]
     assert (round(answer.at_s, 3), answer.instance, answer.throttle_ms) == (2.1, 0, 700)
-    assert (produced.bytes_asked, round(produced.bytes_per_s)) == (1_000, 500)
+    assert (produced.bytes_asked, round(produced.from_s), round(produced.to_s)) == (1_000, 2, 4)
     assert read_produced({}, tmp_path) == read_produced({"started_unix_s": 1}, tmp_path / "none")
 
 
@@ -61,8 +61,8 @@ def test_each_five_seconds_are_a_line_with_the_lag() -> None:
         answered_s=(11.0, 12.0, 14.0), marked=(answer(12.0, 300), answer(14.0, 900))
     )
     lags = [
-        Event(at_s=at_s, kind="progress", detail={"remaining": str(lag)})
-        for at_s, lag in ((12.0, 1500), (14.5, 1400), (16.0, 7))
+        Event(at_s=at_s, kind="progress", detail={"input": "1500", "position": done})
+        for at_s, done in ((12.0, "0"), (14.5, "100"), (16.0, "1493"))
     ]
     assert list(told_by_time(produced, lags)) == [
         "10 s to 15 s: 2 of 3 answers, 600 ms on average, 900 ms at most; lag 1,400"

@@ -12,10 +12,7 @@ from onceproof.trial.points import POINTS, Seen, check_points, judge_points
 
 
 def progress(at_s: float, fed: int, position: int) -> Event:
-    counts = {"input": fed, "position": position, "remaining": fed - position}
-    return Event(
-        at_s=at_s, kind="progress", detail={name: str(count) for name, count in counts.items()}
-    )
+    return Event(at_s=at_s, kind="progress", detail={"input": str(fed), "position": str(position)})
 
 
 def note(text: str) -> Event:
@@ -38,7 +35,7 @@ GOOD = Seen(
             Answer(at_s=12.0, instance=0, throttle_ms=300, error_code=0),
             Answer(at_s=14.0, instance=0, throttle_ms=1700, error_code=0),
         ),
-        bytes_asked=400_000,
+        bytes_asked=900_000,
         from_s=11.0,
         to_s=19.0,
     ),
@@ -62,7 +59,8 @@ def test_a_client_that_is_merely_throttled_meets_them_all() -> None:
         "throttled": "2 of 3 answers to Produce, 1,000 ms on average, 1,700 ms at most",
         "feed_unhindered": "900 records were in the input after 1.0 s",
         "goes_on": "the longest pause was 3.5 s; the lag was 900 records at most",
-        "near_quota": "50,000 bytes a second in Produce requests over 8 s; the quota is 50,000",
+        "near_quota": "900,000 bytes in Produce requests while there was work, 8 s;"
+        " 50,000 a second, averaged over 11 s, allow 950,000",
         "not_fenced": "no InvalidProducerEpochException and no ProducerFencedException in any"
         " instance's log",
         "no_task_corrupted": "no TaskCorruptedException in any instance's log",
@@ -75,13 +73,18 @@ def test_a_client_that_is_merely_throttled_meets_them_all() -> None:
     ("name", "seen", "evidence"),
     [
         ("throttled", replace(GOOD, transaction_timeout_ms=1_500), "1,700 ms at most"),
-        ("feed_unhindered", replace(GOOD, feed_s=-5.0), "after 1.0 s"),
+        ("feed_unhindered", replace(GOOD, feed_s=-10.0), "after 1.0 s"),
         ("goes_on", replace(GOOD, stuck_after_s=3.0), "the longest pause was 3.5 s"),
-        ("near_quota", replace(GOOD, byte_rate=200_000), "the quota is 200,000"),
+        ("near_quota", replace(GOOD, byte_rate=200_000), "allow 3,800,000"),
+        (
+            "near_quota",
+            replace(GOOD, events=(*GOOD.events, progress(60.0, 900, 500))),
+            "49 s; 50,000 a second, averaged over 11 s, allow 3,000,000",
+        ),
         (
             "not_fenced",
             replace(GOOD, events=(note("x InvalidProducerEpochException: old epoch"),)),
-            "at 12.0 s instance 0 logged: x InvalidProducerEpochException: old epoch",
+            "at 12.0 s instance 0 logged: InvalidProducerEpochException: old epoch",
         ),
         ("no_task_corrupted", replace(GOOD, events=(note("TaskCorruptedException"),)), "12.0 s"),
         (
