@@ -42,7 +42,7 @@ def doctor(
         groups, untold = choose_groups(client, group)
         standing, looks = _examine(client, groups, settings, between_s)
         found = _diagnoses(client, standing, looks, settings, given=client_config is not None)
-        untold += looks.second.untold
+        untold += [*standing.untold, *looks.second.untold]
         _show(found, untold, _scope(standing, looks), as_json=as_json)
         # One that does not come from a transaction has none: that is never ended.
         ended = _abort_each(client, found, yes=yes) if abort else set()

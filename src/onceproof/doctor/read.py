@@ -3,7 +3,7 @@ the others are asked all the same: a doctor is called when not everything answer
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -52,28 +52,34 @@ class Asking:
 
 
 def read_standing(client: BrokerClient, more_addresses: tuple[str, ...] = ()) -> Standing:
-    return Standing(doors=try_doors(client, more_addresses), topics=_care(client))
-
-
-def _care(client: BrokerClient) -> tuple[TopicCare, ...]:
     topics = sorted(client.metadata(None).topics, key=lambda each: str(each.name))
-    needed = _min_insync(client, [each.name for each in topics])
+    told = _min_insync(client, [each.name for each in topics])
+    return Standing(
+        doors=try_doors(client, more_addresses),
+        topics=_care(topics, told),
+        untold=tuple(
+            f"{MIN_INSYNC} of {topic}: {why}" for topic, why in told.items() if isinstance(why, str)
+        ),
+    )
+
+
+def _care(topics: Sequence[Any], min_insync: Mapping[str, int | str]) -> tuple[TopicCare, ...]:
     return tuple(
         TopicCare(
             topic=each.name,
-            min_insync=needed[each.name],
+            min_insync=needed,
             partitions=tuple(
                 (len(partition.replica_nodes), len(partition.isr_nodes))
                 for partition in each.partitions
             ),
         )
         for each in topics
-        if each.partitions and each.name in needed
+        if each.partitions and isinstance(needed := min_insync.get(each.name), int)
     )
 
 
-def _min_insync(client: BrokerClient, topics: Sequence[str]) -> dict[str, int]:
-    """Of those that we may ask for."""
+def _min_insync(client: BrokerClient, topics: Sequence[str]) -> dict[str, int | str]:
+    """By topic; a text: why it could not be told."""
     resource: Any = DescribeConfigsRequest.DescribeConfigsResource
     asked = [
         resource(resource_type=_TOPIC_RESOURCE, resource_name=each, configuration_keys=[MIN_INSYNC])
@@ -81,9 +87,8 @@ def _min_insync(client: BrokerClient, topics: Sequence[str]) -> dict[str, int]:
     ]
     answer = client.ask_any(DescribeConfigsRequest(resources=asked, max_version=3))
     return {
-        each.resource_name: int(each.configs[0].value)
+        each.resource_name: int(each.configs[0].value) if each.configs else each.error_message
         for each in answer.results
-        if each.error_code == 0 and each.configs
     }
 
 

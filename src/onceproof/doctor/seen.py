@@ -30,6 +30,7 @@ class TopicCare:
 class Standing:
     doors: tuple[Door, ...] = ()
     topics: tuple[TopicCare, ...] = ()
+    untold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
