@@ -9,7 +9,7 @@ The reader has read all it can: its position is the LSO at the first look. Numbe
 with the log are no fault that applied: the run is UNKNOWN.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from onceproof.deadline import Deadline, pause, wait_until
@@ -17,13 +17,14 @@ from onceproof.errors import ClusterError, FaultError, OnceproofError, UsageErro
 from onceproof.faults.victim import Victim
 
 if TYPE_CHECKING:
+    from onceproof.cluster.batches import BatchHeader
     from onceproof.cluster.client import BrokerClient
     from onceproof.offsets.view import PartitionOffsets
 
 HOLD_OPEN = "hold_open"
 PARAMETER = "end"
 COMMIT, ABORT = "commit", "abort"
-ENDS = (COMMIT, ABORT)
+OUTCOMES = {COMMIT: "COMMITTED", ABORT: "ABORTED"}
 QUIET_S_MAX = 45.0
 GLANCE_S = 1.0
 # What a stopped suspect had already sent arrives within this.
@@ -37,7 +38,7 @@ class HoldOpen:
     def __init__(self, victim: Victim, reading: "Reading") -> None:
         self._victim = victim
         self._reading = reading
-        self._partition = -1
+        self._partition = self._begin = -1
         self._told = self._problem = ""
 
     def inject(self) -> str:
@@ -48,7 +49,7 @@ class HoldOpen:
         if not pinned:
             raise FaultError(f"no transaction of {self._victim.name} is open any more")
         held = max(pinned, key=lambda each: each.hwm - each.lso)
-        self._partition = held.partition
+        self._partition, self._begin = held.partition, held.lso
         return f"SIGSTOP; while it is open: {told(held)}"
 
     def heal(self) -> None:
@@ -90,6 +91,7 @@ class HoldOpen:
         if not self._reading.is_quiet():
             return None
         looked = self._reading.look()
+        self._reading.require_end(self._partition, self._begin)
         return next(each for each in looked if each.partition == self._partition)
 
 
@@ -134,12 +136,24 @@ class Reading:
             pause(SETTLE_S)
         raise FaultError("; ".join(wrong))
 
+    def require_end(self, partition: int, begin: int) -> None:
+        """FaultError where the transaction that began there was not ended as it was to be."""
+        from onceproof.offsets.by_log import outcome_at
+
+        became = outcome_at(partition, self._headers(partition), begin)
+        if became != OUTCOMES[self.end]:
+            where = f"{self._topic}-{partition}@{begin}"
+            raise FaultError(f"the transaction at {where} was to {self.end}, and is {became}")
+
     def _disagreements(self, partition: "PartitionOffsets") -> list[str]:
-        from onceproof.cluster.rawlog import read_headers
         from onceproof.offsets.by_log import disagreements
 
-        headers = read_headers(self._client, self._topic, partition.partition)
-        return disagreements(partition, headers)
+        return disagreements(partition, self._headers(partition.partition))
+
+    def _headers(self, partition: int) -> "Iterator[BatchHeader]":
+        from onceproof.cluster.rawlog import read_headers
+
+        return read_headers(self._client, self._topic, partition)
 
 
 def told(each: "PartitionOffsets") -> str:
@@ -154,7 +168,7 @@ def told(each: "PartitionOffsets") -> str:
 def check_end(action: str, given: Mapping[str, Any]) -> None:
     for name in sorted(set(given) - {PARAMETER}):
         raise unknown_name(f"parameter of {action}", name, (PARAMETER,))
-    if given.get(PARAMETER) not in ENDS:
+    if given.get(PARAMETER) not in OUTCOMES:
         raise UsageError(
-            f"a fault's `{PARAMETER}` is one of {', '.join(ENDS)}; got {given.get(PARAMETER)!r}"
+            f"a fault's `{PARAMETER}` is one of {', '.join(OUTCOMES)}; got {given.get(PARAMETER)!r}"
         )

@@ -25,6 +25,12 @@ def lso_by_log(partition: int, headers: Iterable[BatchHeader], end: int) -> int:
     return min(opened, default=end)
 
 
+def outcome_at(partition: int, headers: Iterable[BatchHeader], offset: int) -> Outcome | None:
+    """What became of the batch that begins there; None: none does."""
+    found = (each.outcome for each in judge(partition, headers) if each.base_offset == offset)
+    return next(found, None)
+
+
 def _differences(told: PartitionOffsets, end: int, lso: int) -> Iterator[str]:
     position = told.position
     numbers = {

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from onceproof.cluster.batches import BatchHeader, Outcome
-from onceproof.offsets.by_log import disagreements
+from onceproof.offsets.by_log import disagreements, outcome_at
 from onceproof.offsets.view import PartitionOffsets, Tail
 
 
@@ -53,6 +53,13 @@ def test_its_end_takes_an_offset_and_sets_the_lso_free(ends: Outcome) -> None:
         "lag as read_uncommitted of out-0 is told as 3; by its log it is 4",
         "lag as read_committed of out-0 is told as 0; by its log it is 4",
     ]
+
+
+@pytest.mark.parametrize("ends", [Outcome.COMMITTED, Outcome.ABORTED])
+def test_what_became_of_a_transaction(ends: Outcome) -> None:
+    assert outcome_at(0, OPEN, 5) is Outcome.UNKNOWN
+    assert outcome_at(0, [*OPEN, marker(8, ends)], 5) is ends
+    assert outcome_at(0, OPEN, 6) is None
 
 
 def test_an_lso_that_stays_behind_is_told() -> None:
