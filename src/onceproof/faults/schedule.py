@@ -29,13 +29,22 @@ from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.catalog import TARGETS, check_action, needs_wire
-from onceproof.faults.fill_offsets import FILL, PARAMETER, check_fill
+from onceproof.faults.failover import FAILOVER
+from onceproof.faults.failover import TARGET as FAILOVER_TARGET
+from onceproof.faults.fill_offsets import FILL, check_fill
+from onceproof.faults.fill_offsets import PARAMETER as COMMITS
+from onceproof.faults.hold_open import HOLD_OPEN, check_end
+from onceproof.faults.hold_open import PARAMETER as END
 from onceproof.faults.method import METHOD_ACTIONS, METHOD_PARAMETERS, check_method_parameters
 from onceproof.faults.network import ALL_PARAMETERS, FRAME_ACTIONS, ISOLATE, check_parameters
 from onceproof.faults.wire_aim import Release, WireAim, parse_wire_aim
 
-PARAMETERS = ALL_PARAMETERS | METHOD_PARAMETERS | {PARAMETER}
-CHECKS = {FILL: check_fill, **dict.fromkeys(METHOD_ACTIONS, check_method_parameters)}
+PARAMETERS = ALL_PARAMETERS | METHOD_PARAMETERS | {COMMITS, END}
+CHECKS = {
+    FILL: check_fill,
+    HOLD_OPEN: check_end,
+    **dict.fromkeys(METHOD_ACTIONS, check_method_parameters),
+}
 FIELDS = {"action", "target", "at", "aim", "release", "restart_first", "heal_after_s"}
 FIELDS |= {"through_next", "iteration", "frames", "settings", *PARAMETERS}
 DISCONNECT = "disconnect"
@@ -47,6 +56,7 @@ VICTIMS_OF = {
     "refused_commit": "instance",
     FILL: "broker",
     "toggle": "instance",
+    HOLD_OPEN: "instance",
 }
 # After these the instance starts anew: its settings can be others then.
 ACTIONS_WITH_START = ("kill", "stop", "restart", "toggle", "usurp")
@@ -166,6 +176,10 @@ def _check_together(actions: tuple[str, ...], target: str, aim: Aim | WireAim) -
         kind = VICTIMS_OF.get(action)
         if kind is not None and not target.startswith(f"{kind}:"):
             raise UsageError(f"action {action!r} is for {kind}s; got target {target!r}")
+    if FAILOVER in actions and target != FAILOVER_TARGET:
+        raise UsageError(f"action {FAILOVER!r} is for {FAILOVER_TARGET}; got target {target!r}")
+    if HOLD_OPEN in actions and aim is not Aim.MID_OUTPUT:
+        raise UsageError(f"a fault with action {HOLD_OPEN!r} needs the aim '{Aim.MID_OUTPUT}'")
     if DISCONNECT in actions and not isinstance(aim, WireAim):
         raise UsageError('a fault with action "disconnect" needs an aim like "EndTxn request"')
 

@@ -13,7 +13,7 @@ from onceproof.trial.scenario import Scenario
 
 ALWAYS = ("records", "kafka")
 TABLES = ("versions", "settings", "broker_properties")
-_BARE_KEY = re.compile(r"^[A-Za-z0-9_-]+$")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _TRIPLE = '"""'
 
 _TEST = '''\
@@ -77,7 +77,7 @@ def _lines(table: Mapping[str, Any]) -> str:
 
 
 def _key(name: str) -> str:
-    return name if _BARE_KEY.match(name) else _text(name)
+    return name if _BARE_KEY.fullmatch(name) else _text(name)
 
 
 def _value(value: object) -> str:

@@ -145,6 +145,8 @@ class Stage:
             wire=ground.wire,
             agents=ground.agents,
             client=self.client,
+            app_id=self.app_id,
+            output_topic=self.output_topic,
             parameters=step.parameters,
             frames=step.frames,
         )
