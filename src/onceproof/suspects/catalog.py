@@ -161,6 +161,18 @@ SUSPECTS: dict[str, Suspect] = {
             instances_max=1,
         ),
         Suspect(
+            name="consumer_postgres",
+            description="the same on a PostgreSQL server, with a group that shares the work out",
+            argv=(*_CONSUMER, "postgres"),
+            guarantee=Guarantee.EXACTLY_ONCE,
+            torn_at="before_position",
+            position=PositionHome.POSTGRES,
+            offsets_in_group=False,
+            workloads=("copy",),
+            transactional=False,
+            settings=_CONSUMER_SETTINGS,
+        ),
+        Suspect(
             name="consumer_java",
             description="consumer_transactional in Java, with the clients of any Kafka"
             " (clients=VERSION)",

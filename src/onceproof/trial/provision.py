@@ -2,6 +2,7 @@
 
 from onceproof import jars
 from onceproof.cluster.jvm import JAR_SET_PREFIX
+from onceproof.databases.catalog import DATABASES
 from onceproof.deadline import Deadline
 from onceproof.faults.jvm.byteman import JAR_SET as AGENT_SET
 from onceproof.history.event import EventLog
@@ -16,7 +17,12 @@ SETS_OF_SETTINGS = {"clients": JAR_SET_PREFIX, "streams": STREAMS_PREFIX}
 
 
 def provision(plan: Plan, events: EventLog) -> None:
-    """All jars in the cache; those missing come over the network, told as `fetch` events."""
+    """All jars in the cache; those missing come over the network, told as `fetch` events.
+    A database server that must be installed by others is looked for.
+    """
+    database = DATABASES.get(plan.suspect.position)
+    if database is not None:
+        database.require()
     own_brokers = plan.bootstrap_server is None
     names = [CONNECTOR_SET]
     names += [JAR_SET_PREFIX + plan.scenario.kafka] if own_brokers else []
@@ -25,6 +31,7 @@ def provision(plan: Plan, events: EventLog) -> None:
         for setting, prefix in SETS_OF_SETTINGS.items()
         if setting in (plan.suspect.settings or {})
     ]
+    names += [database.jar_set] if database is not None and database.jar_set else []
     names += [AGENT_SET] if any(step.needs_agent for step in plan.schedule) else []
     for name in dict.fromkeys(names):
         if not is_committed(name):
