@@ -42,7 +42,7 @@ def test_each_mode_keeps_what_it_claims_and_breaks_where_theory_says(tmp_path: P
     faults = "none,mid_batch,torn,late_commit,rebalance,pause"
     table = told("compare", "--brokers", "1", "--faults", faults, "--runs-dir", str(tmp_path))
     measured = table["measured"]
-    for mode in ("transactional", "own_offsets", "sqlite"):
+    for mode in ("transactional", "own_offsets", "sqlite", "postgres", "cassandra"):
         assert measured[f"consumer_{mode}"] == "exactly once", table
     assert measured["consumer_manual_commit"] == "at least once"
     assert measured["consumer_idempotent"] == "at least once"
@@ -50,3 +50,43 @@ def test_each_mode_keeps_what_it_claims_and_breaks_where_theory_says(tmp_path: P
     assert measured["consumer_restore_first"] == "at least once"  # it claims exactly once
     torn = {cell["mode"]: cell for cell in table["cells"] if cell["fault"] == "torn"}
     assert "lost" in torn["consumer_auto_commit"]["trials"][0]["anomalies"]
+
+
+KILLED = """
+description = "killed once, between its rows and its position"
+suspect = "consumer_cassandra"
+workload = "copy"
+records = 600
+brokers = 1
+feed_s = 3
+expect = "HELD"
+
+[[faults]]
+action = "kill"
+target = "instance:0"
+at = "30%"
+aim = "{aim}"
+
+[settings]
+batch = "20"
+work_ms = "5"
+write = "{write}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("write", "aim", "verdict", "anomalies"),
+    [
+        ("keys", "mid_output", "HELD", []),
+        ("lwt", "at_once", "HELD", []),  # rows and position at once: nobody sees them apart
+        ("append", "mid_output", "BROKEN", ["duplicated"]),
+    ],
+)
+def test_without_transactions_the_keys_or_a_condition_make_it_once(
+    tmp_path: Path, write: str, aim: str, verdict: str, anomalies: list[str]
+) -> None:
+    scenario = tmp_path / "killed.toml"
+    scenario.write_text(KILLED.format(write=write, aim=aim))
+    run = told("run", str(scenario), "--runs-dir", str(tmp_path))
+    assert (run["verdict"], found(run)) == (verdict, anomalies), run["reasons"]
+    assert [fault["applied"] for fault in run["faults"]] == [True]

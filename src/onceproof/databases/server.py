@@ -37,5 +37,5 @@ class Database:
     name: str
     start: Callable[[ServerOrder], Server]
     version: Callable[[], str]  # "not installed": there is none
-    require: Callable[[], None]  # raises MachineError with what to install
+    require: Callable[[], object]  # raises MachineError with what to install
     jar_set: str | None = None  # that it runs from

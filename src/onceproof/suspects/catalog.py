@@ -173,6 +173,18 @@ SUSPECTS: dict[str, Suspect] = {
             settings=_CONSUMER_SETTINGS,
         ),
         Suspect(
+            name="consumer_cassandra",
+            description="keys that come again the same (or write=lwt), on a Cassandra server",
+            argv=(*_CONSUMER, "cassandra"),
+            guarantee=Guarantee.EXACTLY_ONCE,
+            torn_at="mid_output",
+            position=PositionHome.CASSANDRA,
+            offsets_in_group=False,
+            workloads=("copy",),
+            transactional=False,
+            settings={"write": "keys", **_CONSUMER_SETTINGS},
+        ),
+        Suspect(
             name="consumer_java",
             description="consumer_transactional in Java, with the clients of any Kafka"
             " (clients=VERSION)",

@@ -15,11 +15,12 @@ class PositionHome(StrEnum):
     OWN_TOPIC = "own topic"  # the last record of each partition of ONCEPROOF_APP_ID-offsets
     SQLITE = "sqlite"  # a table below ONCEPROOF_STATE_DIR, with its results in another
     POSTGRES = "postgres"  # the same at ONCEPROOF_DATABASE, on a server that is started for it
+    CASSANDRA = "cassandra"  # likewise
 
     @property
     def is_table(self) -> bool:
         """Then the results are in a table, too, and none of them is sent to a broker."""
-        return self in (PositionHome.SQLITE, PositionHome.POSTGRES)
+        return self in (PositionHome.SQLITE, PositionHome.POSTGRES, PositionHome.CASSANDRA)
 
 
 class Guarantee(StrEnum):

@@ -27,6 +27,7 @@ from onceproof.suspects.environment import Assignment
 from onceproof.suspects.instance import Instance
 from onceproof.suspects.spare import Spares
 from onceproof.suspects.suspect import PositionHome
+from onceproof.suspects.tables.cassandra import CassandraTable
 from onceproof.suspects.tables.postgres import PostgresTable
 from onceproof.suspects.tables.sqlite import SqliteTable
 from onceproof.suspects.tables.table import Table
@@ -39,7 +40,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # On a server, at the address it is given.
-TABLES: dict[str, Callable[[str], Table]] = {PositionHome.POSTGRES: PostgresTable}
+TABLES: dict[str, Callable[[str], Table]] = {
+    PositionHome.POSTGRES: PostgresTable,
+    PositionHome.CASSANDRA: CassandraTable,
+}
 
 
 class Stage:
