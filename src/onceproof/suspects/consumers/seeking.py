@@ -27,7 +27,9 @@ def subscribe_from(consumer: Consumer, place: Place) -> None:
 
 def read_on(consumer: Consumer, partition: int, place: Place) -> None:
     """Another has moved the position: from there, if the partition is still ours at all."""
+    offset = place(partition)
+    say("overtaken", partition=partition, next=offset)
     try:
-        consumer.seek(TopicPartition(given("INPUT_TOPIC"), partition, place(partition)))
+        consumer.seek(TopicPartition(given("INPUT_TOPIC"), partition, offset))
     except KafkaException as error:
         say("refused", partition=partition, why=str(error))
