@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from onceproof.errors import OnceproofError
+from onceproof.errors import MachineError, OnceproofError
 from onceproof.history.comparison import CellTrial, Comparison, Mode, ModeCell, recovery_s
 from onceproof.history.event import read_events
 from onceproof.history.run_directory import ensure_runs_dir
@@ -22,6 +22,7 @@ from onceproof.trial.compare_plan import (
 )
 from onceproof.trial.plan import Plan
 from onceproof.trial.premises import Premises
+from onceproof.trial.provision import require_database
 from onceproof.trial.run import run_trial
 
 COMPARE_JSON = "compare.json"
@@ -81,6 +82,10 @@ class Compare:
         return ModeCell(mode=mode.name, fault=fault, trials=trials)
 
     def _trial(self, plan: Plan, premises: Premises) -> CellTrial:
+        try:
+            require_database(plan)  # the brokers that stand need not go for that
+        except MachineError as problem:
+            return CellTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=plan.repeat)
         try:
             result, run = run_trial(plan, None, premises.spark, premises.stand(plan))
         except OnceproofError as problem:

@@ -16,13 +16,17 @@ TELL_EVERY_S = 0.2
 SETS_OF_SETTINGS = {"clients": JAR_SET_PREFIX, "streams": STREAMS_PREFIX}
 
 
-def provision(plan: Plan, events: EventLog) -> None:
-    """All jars in the cache; those missing come over the network, told as `fetch` events.
-    A database server that must be installed by others is looked for.
-    """
+def require_database(plan: Plan) -> None:
+    """MachineError where the suspect needs a server that is not on this machine."""
     database = DATABASES.get(plan.suspect.position)
     if database is not None:
         database.require()
+
+
+def provision(plan: Plan, events: EventLog) -> None:
+    """All jars in the cache; those missing come over the network, told as `fetch` events."""
+    require_database(plan)
+    database = DATABASES.get(plan.suspect.position)
     own_brokers = plan.bootstrap_server is None
     names = [CONNECTOR_SET]
     names += [JAR_SET_PREFIX + plan.scenario.kafka] if own_brokers else []

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from onceproof.cli.main import main
 from onceproof.databases import postgres, postgres_binaries
 from onceproof.databases.postgres_binaries import NOT_INSTALLED, find_postgres, postgres_version
 from onceproof.errors import MachineError
@@ -54,3 +55,13 @@ def test_what_a_killed_run_left_is_removed_and_a_living_ones_is_not(
         (folder / "data").mkdir(parents=True)
     postgres.remove_left_overs()
     assert (ours.exists(), theirs.exists(), strange.exists()) == (True, False, True)
+
+
+def test_a_run_without_a_server_ends_with_that_line_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(postgres_binaries, "_candidates", list)
+    asked = ["run", "tc01_normal", "--suspect", "consumer_postgres", "--workload", "copy"]
+    assert main([*asked, "--runs-dir", str(tmp_path)]) == MachineError.exit_code
+    assert "onceproof: no PostgreSQL server found (PATH, " in capsys.readouterr().err
+    assert list(tmp_path.rglob("broker*")) == []
