@@ -22,7 +22,7 @@ lint: setup  ## style and layers
 types: setup  ## mypy, strict
 	$(PYTHON) -m mypy
 
-postgres:  ## install PostgreSQL's server where there is none (Debian, as root or by sudo)
+postgres:  ## install PostgreSQL's server where there is none (Debian, as root)
 	@tools/install_postgres.sh
 
 unit: setup  ## tests without a JVM, under 10 seconds

@@ -5,16 +5,16 @@ for server in "$(command -v postgres)" /usr/lib/postgresql/*/bin/postgres /usr/p
     [ -x "$server" ] && exit 0
 done
 
-if [ "$(id -u)" -eq 0 ]; then
-    as_root=
-elif sudo -n true 2>/dev/null; then
-    as_root="sudo -n"
-else
-    as_root=none
-fi
-if [ "$as_root" = none ] || ! command -v apt-get >/dev/null; then
-    echo "no PostgreSQL server, and no right or no apt-get to install it; Debian's package: postgresql" >&2
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    echo "no PostgreSQL server here; on Debian: sudo make postgres" >&2
     exit 0
 fi
-$as_root apt-get update -q && $as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends postgresql
+
+install() { DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"; }
+settings=/etc/postgresql-common/createcluster.conf
+
+apt-get update -q &&
+    install postgresql-common &&
+    # Only the programs: no server of the machine's own is made and left running.
+    sed -i -E 's/^#?create_main_cluster.*/create_main_cluster = false/' "$settings" &&
+    install postgresql
