@@ -14,8 +14,10 @@
 `frames`     of a fault on the network: only these, written like an aim ("EndTxn response #1")
 `settings`   what the instance has besides its own settings from its next start on
 `aim`     "mid_output": wait, from then on, for a moment in which output is being written;
-          "late_end": in which the group does not know the end of the last transaction; or one
-          frame of the protocol: see wire_aim.py. With `restart_first` its victim is restarted
+          "late_end": in which the group does not know the end of the last transaction;
+          "before_position": in which its rows are in its database and its position is not yet
+          (the database holds it there; for suspects that have one that can); or
+          one frame of the protocol: see wire_aim.py. With `restart_first` its victim is restarted
           cleanly while the frame is waited for already: one that is sent at a start only
 Steps of a schedule are carried out one after the other, so none ever hides another's effect; but
 one with `through_next` is healed only after the step that follows it.
@@ -71,6 +73,7 @@ class Aim(StrEnum):
     AT_ONCE = "at_once"
     MID_OUTPUT = "mid_output"
     LATE_END = "late_end"
+    BEFORE_POSITION = "before_position"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +173,8 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
 
 
 def _check_together(actions: tuple[str, ...], target: str, aim: Aim | WireAim) -> None:
-    if aim in (Aim.MID_OUTPUT, Aim.LATE_END) and not target.startswith("instance:"):
+    of_instances = (Aim.MID_OUTPUT, Aim.LATE_END, Aim.BEFORE_POSITION)
+    if aim in of_instances and not target.startswith("instance:"):
         raise UsageError(f"aim '{aim}' is for instances: they write; got target {target!r}")
     for action in actions:
         kind = VICTIMS_OF.get(action)

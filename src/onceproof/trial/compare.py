@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from onceproof.errors import OnceproofError
+from onceproof.errors import MachineError, OnceproofError
 from onceproof.history.comparison import (
     SPEED,
     CellTrial,
@@ -30,6 +30,7 @@ from onceproof.trial.compare_plan import (
 )
 from onceproof.trial.plan import Plan
 from onceproof.trial.premises import Premises
+from onceproof.trial.provision import require_database
 from onceproof.trial.run import run_trial
 
 COMPARE_JSON = "compare.json"
@@ -90,6 +91,10 @@ class Compare:
         return ModeCell(mode=mode.name, fault=fault, trials=trials)
 
     def _trial(self, plan: Plan, premises: Premises, is_timed: bool) -> CellTrial:
+        try:
+            require_database(plan)  # the brokers that stand need not go for that
+        except MachineError as problem:
+            return CellTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=plan.repeat)
         try:
             result, run = run_trial(plan, None, premises.spark, premises.stand(plan))
         except OnceproofError as problem:

@@ -58,15 +58,16 @@ def _mid_batch(suspect: Suspect) -> Schedule:
 
 
 def _mid_output(suspect: Suspect) -> str:
-    """What is written into a table is not seen from outside."""
+    """What is written into a file of its own is not seen from outside."""
     return "at_once" if suspect.position is PositionHome.SQLITE else "mid_output"
 
 
 def _torn(suspect: Suspect) -> Schedule | None:
     if suspect.torn_at is None:
         return None
-    kill = {"action": "kill", "target": "instance:0", "at": AT}
-    return [{**kill, "aim": suspect.torn_at, "release": "drop"}]
+    kill = {"action": "kill", "target": "instance:0", "at": AT, "aim": suspect.torn_at}
+    is_frame = " " in suspect.torn_at
+    return [{**kill, "release": "drop"} if is_frame else kill]
 
 
 def _late(suspect: Suspect) -> Schedule | None:

@@ -246,7 +246,8 @@ def _reach(scenario: Scenario, suspect: Suspect, request: Request) -> Reach:
     """Frames are those that the suspect is sure to send: an aim at another hits nothing."""
     ours = request.bootstrap_server is None
     has_wire = ours and not request.keep_cluster
-    frames = ["Fetch", "Produce", *(["EndTxn"] if suspect.transactional else [])]
+    frames = ["Fetch", *([] if suspect.position.is_table else ["Produce"])]
+    frames += ["EndTxn"] if suspect.transactional else []
     if suspect.position is PositionHome.GROUP and suspect.transactional is not None:
         frames.append("TxnOffsetCommit" if suspect.transactional else "OffsetCommit")
     return Reach(

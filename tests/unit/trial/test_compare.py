@@ -58,6 +58,17 @@ def test_a_mode_is_hit_where_its_output_and_its_position_are_apart(tmp_path: Pat
     assert plan_mode(CompareRequest(), SQLITE, "torn", tmp_path) is None
 
 
+def test_a_mode_with_a_server_is_hit_where_the_server_shows_it(tmp_path: Path) -> None:
+    def aim(mode: str, fault: str) -> str:
+        plan = plan_mode(CompareRequest(), mode, fault, tmp_path)
+        assert plan is not None
+        return str(plan.schedule[0].aim)
+
+    assert aim("consumer_postgres", "torn") == "before_position"
+    assert aim("consumer_postgres", "mid_batch") == "mid_output"
+    assert aim(SQLITE, "mid_batch") == "at_once"
+
+
 def test_every_mode_says_what_it_claims() -> None:
     assert [name for name in MODES if SUSPECTS[name].guarantee is None] == []
     claims = {mode.name: (mode.claims, mode.allows) for mode in chosen_modes(CompareRequest())}

@@ -105,7 +105,7 @@ def moves_only_what_must() -> bool:
 
 def subscribe(consumer: Consumer) -> None:
     """What comes and goes with a rebalance is said, so that it is in the history of the run."""
-    consumer.subscribe([given("INPUT_TOPIC")], on_assign=_says("assigned"), **losses(_says))
+    consumer.subscribe([given("INPUT_TOPIC")], on_assign=says("assigned"), **losses(says))
 
 
 def losses(told: Callable[[str], Any]) -> dict[str, Any]:
@@ -113,7 +113,9 @@ def losses(told: Callable[[str], Any]) -> dict[str, Any]:
     return {"on_revoke": told("revoked"), "on_lost": told("lost")}
 
 
-def _says(event: str) -> Callable[[Consumer, list[TopicPartition]], None]:
+def says(event: str) -> Callable[[Consumer, list[TopicPartition]], None]:
+    """A callback of a rebalance that does nothing but say so."""
+
     def callback(_consumer: Consumer, partitions: list[TopicPartition]) -> None:
         say(event, partitions=sorted(each.partition for each in partitions))
 
