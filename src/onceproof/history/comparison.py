@@ -2,12 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from onceproof.history.event import Event
 from onceproof.history.verdict import Verdict
 
 EXACTLY, AT_LEAST, AT_MOST, NONE = "exactly once", "at least once", "at most once", "none"
@@ -140,21 +139,3 @@ def _cell(data: dict[str, Any]) -> ModeCell:
         CellTrial(**{**each, "verdict": Verdict(each["verdict"])}) for each in data.pop("trials")
     )
     return ModeCell(**data, trials=tuple(trials))
-
-
-def recovery_s(events: Iterable[Event]) -> float | None:
-    """From the first fault that applied until the position went on. A sample from before the fault
-    may be older than what the victim did last: where it stood is told by the first one after it.
-    """
-    struck: float | None = None
-    stood: int | None = None
-    for event in events:
-        if event.kind == "fault" and event.detail["applied"] == "true" and struck is None:
-            struck = event.at_s
-        elif event.kind == "progress" and struck is not None:
-            now = int(event.detail["position"])
-            if stood is None:
-                stood = now
-            elif now > stood:
-                return event.at_s - struck
-    return None

@@ -69,6 +69,7 @@ def environment() -> Environment:
         headlines=wording.HEADLINES,
         subject_line=wording.subject_line,
         faults_applied=wording.faults_applied,
+        fault_told=wording.fault_told,
         event_sentence=wording.event_sentence,
         flat_rows=wording.flat_rows,
     )

@@ -46,6 +46,13 @@ def faults_applied(faults: Sequence[FaultRecord]) -> str:
     return f"{sum(fault.applied for fault in faults)} of {len(faults)} applied"
 
 
+def fault_told(fault: FaultRecord) -> str:
+    """What shows it, and how long it kept the suspect from its work."""
+    if fault.recovery_s is None:
+        return fault.evidence
+    return f"{fault.evidence}; work went on after {fault.recovery_s:.1f} s"
+
+
 def count_name(name: str) -> str:
     return name.replace("_", " ")
 

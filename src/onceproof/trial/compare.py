@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from onceproof.errors import OnceproofError
-from onceproof.history.comparison import CellTrial, Comparison, Mode, ModeCell, recovery_s
+from onceproof.history.comparison import CellTrial, Comparison, Mode, ModeCell
 from onceproof.history.event import read_events
+from onceproof.history.recovery import recovery_s
 from onceproof.history.run_directory import ensure_runs_dir
 from onceproof.history.verdict import Verdict
 from onceproof.trial.about import versions
