@@ -19,6 +19,7 @@ from onceproof.faults.stop import Stop
 from onceproof.faults.stray_end import StrayEnd
 from onceproof.faults.toggle import Toggle
 from onceproof.faults.usurp import Usurp
+from onceproof.faults.vanish import Vanish
 from onceproof.faults.victim import Victim
 from onceproof.faults.wire_aim import WireAim
 from onceproof.suspects.instance import Instance
@@ -35,6 +36,7 @@ PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
     "toggle": Toggle,
 }
 PROTOCOL_ACTIONS: dict[str, Callable[[Victim, Wire], Fault]] = {
+    "vanish": Vanish,
     "stray_end": StrayEnd,
     "refused_commit": RefusedCommit,
 }
@@ -49,6 +51,7 @@ ACTIONS: dict[str, str] = {
     "cut": "nothing passes to it or from it; connections stay",
     "refuse": "it makes, or takes, no new connection",
     "isolate": "nothing passes between it and the controllers (brokers only)",
+    "vanish": "nobody answers at its address, as if its machine were gone (brokers only)",
     "usurp": "cut off, succeeded by another process, and back again (instances only)",
     "stray_end": "its delayed EndTxn comes into its next transaction; SIGKILL (instances only)",
     "refused_commit": "its commit is refused; when the next is done: SIGKILL (instances only)",

@@ -41,6 +41,7 @@ FIELDS |= {"through_next", "iteration", "frames", "settings", *PARAMETERS}
 DISCONNECT = "disconnect"
 VICTIMS_OF = {
     ISOLATE: "broker",
+    "vanish": "broker",
     "usurp": "instance",
     "stray_end": "instance",
     "refused_commit": "instance",
