@@ -25,6 +25,16 @@ def test_recovery_is_until_the_position_goes_beyond_where_it_stood() -> None:
     assert recovery_s([progress(1.0, 100), progress(2.0, 120)]) is None
 
 
+def test_while_brokers_are_gone_nobody_can_look_and_the_last_sample_before_counts() -> None:
+    events = [progress(1.0, 100), fault(2.0), progress(16.0, 300, remaining=0)]
+    assert recovery_s(events) == 14.0
+
+
+def test_what_brokers_end_for_the_dead_is_not_recovery() -> None:
+    died = Event(at_s=8.0, kind="exited", subject="instance 0", detail={"asked": "false"})
+    assert recovery_s([progress(1.0, 100), fault(2.0), died, progress(16.0, 110)]) is None
+
+
 def test_each_fault_has_its_own_and_one_that_did_not_apply_has_none() -> None:
     later = [fault(7.0, applied=False), fault(8.0), progress(8.5, 120), progress(9.0, 130)]
     assert recoveries_s([*EVENTS, *later]) == [4.5, None, 1.0]
