@@ -42,10 +42,13 @@ def _scenarios() -> Table:
     import onceproof.scenarios
 
     folder = Path(onceproof.scenarios.__file__).parent
-    return {
-        path.stem: tomllib.loads(path.read_text(encoding="utf-8"))["description"]
-        for path in sorted(folder.glob("*.toml"))
-    }
+    return {path.stem: _described(path) for path in sorted(folder.glob("*.toml"))}
+
+
+def _described(scenario: Path) -> str:
+    data = tomllib.loads(scenario.read_text(encoding="utf-8"))
+    cures = f" (cures: {', '.join(data['cures'])})" if "cures" in data else ""
+    return str(data["description"]) + cures
 
 
 def _suspects() -> Table:

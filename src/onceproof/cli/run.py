@@ -27,6 +27,7 @@ def run(
     kafka: str | None = typer.Option(None, help="Version of the brokers."),
     streams: str | None = typer.Option(None, help="Version of Kafka Streams, for suspects of it."),
     settings: list[str] = typer.Option([], "--set", help="key=value, as often as needed."),
+    cure: str | None = typer.Option(None, help="With the settings of a cure the scenario knows."),
     bootstrap_server: str | None = typer.Option(None, help="A cluster that runs already."),
     runs_dir: Path = typer.Option(Path("runs"), help="Where run directories are made."),
     keep_cluster: bool = typer.Option(False, help="Leave the brokers running at the end."),
@@ -53,6 +54,7 @@ def run(
             streams=streams,
             bootstrap_server=bootstrap_server,
             settings=tuple(settings),
+            cure=cure,
             runs_dir=runs_dir,
             keep_cluster=keep_cluster,
         )

@@ -130,6 +130,8 @@ def title(plan: Plan) -> str:
     """The scenario, and where it stands on its axis."""
     version = _version_of(plan)
     name = plan.scenario.name
+    if plan.scenario.cure:
+        return f"{name} (cure {plan.scenario.cure})"
     return name if version is None else f"{name} ({plan.scenario.axis} {version})"
 
 

@@ -19,7 +19,7 @@ from onceproof.jars import kafka_versions
 from onceproof.suspects.catalog import find_suspect
 from onceproof.suspects.streams.properties import VERSION
 from onceproof.suspects.suspect import PositionHome, Suspect
-from onceproof.trial.scenario import DEFAULT, Scenario, load_scenario, make_scenario
+from onceproof.trial.scenario import DEFAULT, Scenario, cured, load_scenario, make_scenario
 from onceproof.trial.settings import check_settings, declared, sized, sort_settings
 from onceproof.workloads.catalog import workload_named
 from onceproof.workloads.input_plan import InputPlan
@@ -45,6 +45,7 @@ class Request:
     streams: str | None = None  # for a suspect of Kafka Streams
     bootstrap_server: str | None = None
     settings: tuple[str, ...] = ()  # key=value
+    cure: str | None = None  # of the scenario's own
     runs_dir: Path = Path("runs")
     keep_cluster: bool = False
     repeat: str = ""  # the command that asked for this, if it was another than `run`
@@ -95,7 +96,10 @@ class Plan:
 
 
 def make_plan(request: Request) -> Plan:
-    return plan_scenario(load_scenario(request.scenario), request)
+    scenario = load_scenario(request.scenario)
+    return plan_scenario(
+        scenario if request.cure is None else cured(scenario, request.cure), request
+    )
 
 
 def plan_scenario(scenario: Scenario, request: Request) -> Plan:
@@ -115,6 +119,11 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
     schedule = scenario.schedule()
     if request.bootstrap_server is not None:
         _refuse_on_a_foreign_cluster(scenario, schedule, request)
+    if request.keep_cluster and scenario.controllers == "apart":
+        raise UsageError(
+            f"scenario {scenario.name} has its controller apart, which `cluster down` would not"
+            " find: leave --keep-cluster out"
+        )
     if request.keep_cluster and any(step.needs_wire for step in schedule):
         raise UsageError(
             f"scenario {scenario.name} needs the proxy, which ends with the run; a cluster that is"
@@ -161,6 +170,12 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
         raise UsageError(
             f"controllers of Kafka {scenario.kafka} cannot be told other addresses than their own:"
             " `isolate` needs 4.0 or later"
+        )
+    if scenario.controllers == "apart" and any(
+        step.needs_wire_among_controllers for step in scenario.schedule()
+    ):
+        raise UsageError(
+            "`isolate` is for brokers that are controllers, too; got controllers apart"
         )
     check_settings(suspect, settings)
 
@@ -292,6 +307,7 @@ def repeat_command(request: Request) -> str:
         "--program": request.program,
         "--kafka": request.kafka,
         "--streams": request.streams,
+        "--cure": request.cure,
         "--bootstrap-server": request.bootstrap_server,
     }
     for name, value in options.items():
