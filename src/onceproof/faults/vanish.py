@@ -3,7 +3,7 @@ answered, and at its address nobody even refuses. Healed, all goes on where it s
 """
 
 from onceproof.cluster.settings import SUSPECTS
-from onceproof.errors import FaultError
+from onceproof.errors import FaultError, OnceproofError
 from onceproof.faults.network import NetworkFault
 from onceproof.faults.victim import Victim
 from onceproof.wire.control import Wire
@@ -17,8 +17,12 @@ class Vanish:
         self._cut = NetworkFault(victim, wire, "cut", {})
 
     def inject(self) -> str:
-        self._wire.vanish(self._place)
         self._cut.inject()
+        try:
+            self._wire.vanish(self._place)
+        except OnceproofError:
+            self._cut.heal()
+            raise
         return f"a connection to the address of {self._name} was not answered; nothing passes"
 
     def heal(self) -> None:

@@ -93,9 +93,13 @@ class Proxy:
             connected, HOST, port, backlog=BACKLOG, limit=SOCKET_BYTES
         )
 
-    def _vanish(self, place: Place) -> None:
+    async def _vanish(self, place: Place) -> None:
         self._servers[place].close()
-        self._black_holes[place] = BlackHole(HOST, self._doors[place][1])
+        try:
+            self._black_holes[place] = BlackHole(HOST, self._doors[place][1])
+        except OnceproofError:
+            await self._listen(*self._doors[place])
+            raise
 
     async def _appear(self, place: Place) -> None:
         self._black_holes.pop(place).close()
@@ -139,7 +143,7 @@ class Proxy:
         if command["do"] == "appear":
             await self._appear(place)
         else:
-            self._vanish(place)
+            await self._vanish(place)
 
     def _add(self, command: Mapping[str, Any]) -> dict[str, Any]:
         self._shared.book.add(make_rule(command["rule"]))
