@@ -22,6 +22,7 @@ from onceproof.faults.stray_abort import StrayAbort
 from onceproof.faults.stray_end import StrayEnd
 from onceproof.faults.toggle import Toggle
 from onceproof.faults.usurp import Usurp
+from onceproof.faults.vanish import Vanish
 from onceproof.faults.victim import Victim
 from onceproof.faults.wire_aim import WireAim
 from onceproof.suspects.instance import Instance
@@ -38,6 +39,7 @@ PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
     "toggle": Toggle,
 }
 PROTOCOL_ACTIONS: dict[str, Callable[[Victim, Wire], Fault]] = {
+    "vanish": Vanish,
     "stray_end": StrayEnd,
     "stray_abort": StrayAbort,
     "refused_commit": RefusedCommit,
@@ -53,6 +55,7 @@ ACTIONS: dict[str, str] = {
     "cut": "nothing passes to it or from it; connections stay",
     "refuse": "it makes, or takes, no new connection",
     "isolate": "nothing passes between it and the controllers (brokers only)",
+    "vanish": "nobody answers at its address, as if its machine were gone (brokers only)",
     "usurp": "cut off, succeeded by another process, and back again (instances only)",
     "stray_end": "its delayed EndTxn comes into its next transaction; SIGKILL (instances only)",
     "stray_abort": "its delayed abort comes into its next transaction (instances only)",

@@ -52,6 +52,7 @@ FIELDS |= {"through_next", "iteration", "frames", "settings", *PARAMETERS}
 DISCONNECT = "disconnect"
 VICTIMS_OF = {
     ISOLATE: "broker",
+    "vanish": "broker",
     "usurp": "instance",
     "stray_end": "instance",
     "stray_abort": "instance",

@@ -161,24 +161,6 @@ def _cell(data: dict[str, Any]) -> ModeCell:
     return ModeCell(**data, trials=tuple(trials))
 
 
-def recovery_s(events: Iterable[Event]) -> float | None:
-    """From the first fault that applied until the position went on. A sample from before the fault
-    may be older than what the victim did last: where it stood is told by the first one after it.
-    """
-    struck: float | None = None
-    stood: int | None = None
-    for event in events:
-        if event.kind == "fault" and event.detail["applied"] == "true" and struck is None:
-            struck = event.at_s
-        elif event.kind == "progress" and struck is not None:
-            now = int(event.detail["position"])
-            if stood is None:
-                stood = now
-            elif now > stood:
-                return event.at_s - struck
-    return None
-
-
 def records_per_s(events: Iterable[Event]) -> float | None:
     """While the middle of the input was worked on, by what is written; by the position where
     nothing is written into a topic. None: it was over before two samples could be taken.

@@ -79,6 +79,7 @@ def environment() -> Environment:
         faults_applied=wording.faults_applied,
         points_met=wording.points_met,
         met=wording.MET,
+        fault_told=wording.fault_told,
         event_sentence=wording.event_sentence,
         flat_rows=wording.flat_rows,
     )

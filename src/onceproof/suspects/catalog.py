@@ -21,9 +21,11 @@ _CONSUMER_SETTINGS = {
     "assignor": "range",
     "static_membership": "false",
     "max_poll_interval_ms": "300000",
+    "session_timeout_ms": "3000",
 }
 _OWN_TOPICS = ("offsets", "snapshots")
 _OWN_SETTINGS = {"snapshot_every": "50", "restore_s": "0", **_CONSUMER_SETTINGS}
+_EVICTED = "consumer poll timeout has expired"  # so a Java consumer says why it leaves its group
 _STREAMS = (sys.executable, "-m", "onceproof.suspects.streams")
 _STREAMS_BACK_S = 9.0  # a JVM, the session of the dead member, a rebalance, its state
 _SPARK_SETTINGS = {
@@ -194,6 +196,32 @@ SUSPECTS: dict[str, Suspect] = {
             workloads=("copy",),
             transactional=True,
             settings={"clients": "4.3.1"},
+        ),
+        Suspect(
+            name="consumer_java_own_offsets",
+            description="a service in Java with its offsets in a topic of its own; any timeout of"
+            " its consumers by name (consumer.request.timeout.ms=…)",
+            guarantee=Guarantee.EXACTLY_ONCE,
+            argv=(sys.executable, "-m", "onceproof.suspects.java", "OwnOffsets"),
+            position=PositionHome.OWN_TOPIC,
+            offsets_in_group=False,
+            workloads=("copy",),
+            transactional=True,
+            topics=("offsets",),
+            settings={
+                "clients": "4.3.1",
+                "restore": "polling",
+                "restore_s": "0",
+                "read": "to_end",
+                "poll_ms": "10000",
+                "request_ms": "30000",
+                "call_ms": "60000",
+                "api_timeout_ms": "",
+                "bootstrap_from": "0",
+                "work_ms": "0",
+            },
+            open_prefix="consumer.",
+            log_evidence=(_EVICTED,),
         ),
         Suspect(
             name="streams_exactly_once",

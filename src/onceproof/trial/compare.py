@@ -15,9 +15,9 @@ from onceproof.history.comparison import (
     Mode,
     ModeCell,
     records_per_s,
-    recovery_s,
 )
 from onceproof.history.event import read_events
+from onceproof.history.recovery import recovery_s
 from onceproof.history.run_directory import ensure_runs_dir
 from onceproof.history.verdict import Verdict
 from onceproof.trial.about import versions

@@ -14,7 +14,7 @@ from onceproof.trial.plan import SEED_DEFAULT, Plan, Request, plan_scenario
 from onceproof.trial.scenario import make_scenario
 
 MODES = tuple(name for name in SUSPECTS if name.startswith("consumer_"))
-MODES_DEFAULT = tuple(name for name in MODES if name != "consumer_java")
+MODES_DEFAULT = tuple(name for name in MODES if not name.startswith("consumer_java"))
 AT = "30%"
 PAUSE_S = 7.0
 AWAY_S = 4.0

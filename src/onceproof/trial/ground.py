@@ -90,6 +90,7 @@ class Ground:
             directory=state / "brokers",
             logs=logs,
             brokers=plan.scenario.brokers,
+            controller_apart=plan.scenario.controllers == "apart",
             properties=plan.scenario.broker_properties,
             advertise=None if self.wire is None else self._advertise,
             on_start=self._know_broker,

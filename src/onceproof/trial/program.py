@@ -48,8 +48,8 @@ def to_toml(scenario: Scenario) -> str:
     """The scenario's file, its keys in the order of the model."""
     given = scenario.model_dump(exclude_defaults=True)
     data = {
-        name: getattr(scenario, name)
-        for name in Scenario.model_fields
+        name: value
+        for name, value in scenario.model_dump().items()
         if name in given or name in ALWAYS
     }
     faults = data.pop("faults", ())

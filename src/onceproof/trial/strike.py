@@ -143,7 +143,7 @@ class Striker:
         fault, victim, target = injected.fault, injected.victim, injected.target
         fault.heal()
         if isinstance(victim, Broker):
-            victim.wait_ready(Deadline(BACK_S_MAX))
+            victim.wait_ready(Deadline(BACK_S_MAX), self._watch.glance)
         if not fault.is_healed():
             self._watch.until(
                 fault.is_healed,

@@ -165,6 +165,7 @@ def test_an_aim_at_a_frame(text: str, aim: WireAim) -> None:
         ({"action": "disconnect"}, 'needs an aim like "EndTxn request"'),
         ({"action": "usurp", "target": "broker:1"}, "action 'usurp' is for instances"),
         ({"action": "isolate"}, "action 'isolate' is for brokers"),
+        ({"action": "vanish"}, "action 'vanish' is for brokers"),
         ({"restart_first": True}, "`restart_first` is for aims at a frame"),
         ({"aim": "EndTxn request", "restart_first": 1}, "`restart_first` is true or false"),
     ],

@@ -14,7 +14,6 @@ from onceproof.history.comparison import (
     Mode,
     ModeCell,
     records_per_s,
-    recovery_s,
 )
 from onceproof.history.event import Event
 from onceproof.history.verdict import Verdict
@@ -143,18 +142,6 @@ def test_what_could_not_be_told_is_no_guarantee() -> None:
 def test_a_comparison_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     TABLE.save(tmp_path / "compare.json")
     assert Comparison.load(tmp_path / "compare.json") == TABLE
-
-
-def test_recovery_is_until_the_position_goes_beyond_where_it_stood() -> None:
-    def progress(at_s: float, position: int) -> Event:
-        return Event(at_s=at_s, kind="progress", detail={"position": str(position)})
-
-    fault = Event(at_s=2.0, kind="fault", detail={"applied": "true"})
-    # 110 was reached before the fault, after the last sample.
-    events = [progress(1.0, 100), fault, progress(2.5, 110), progress(6.5, 120)]
-    assert recovery_s(events) == 4.5
-    assert recovery_s(events[:3]) is None
-    assert recovery_s([progress(1.0, 100), progress(2.0, 120)]) is None
 
 
 def test_what_a_comparison_cannot_go_on_with_is_told(

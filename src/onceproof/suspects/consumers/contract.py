@@ -77,7 +77,7 @@ def consumer_settings(**changes: Any) -> dict[str, Any]:
     """
     protocol = choice("group_protocol", PROTOCOLS)
     classic = {
-        "session.timeout.ms": 3_000,
+        "session.timeout.ms": int(setting("session_timeout_ms", "3000")),
         "heartbeat.interval.ms": 500,
         "partition.assignment.strategy": choice("assignor", ASSIGNORS),
     }
