@@ -41,6 +41,10 @@ class JudgeSpark:
         session.sparkContext.setLogLevel("ERROR")
         return JudgeSpark(session, gateway, jvm)
 
+    def apart(self) -> "JudgeSpark":
+        """The same JVM with settings of its own, for judgements beside each other. Not stopped."""
+        return JudgeSpark(self.session.newSession(), self._gateway, self._jvm)
+
     def stop(self) -> None:
         from pyspark import SparkContext
 

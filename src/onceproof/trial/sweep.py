@@ -9,6 +9,7 @@ survey (no fault but a clean restart) ──▶ which frames the suspect sends a
 runs/sweep-<suspect>/<utc>-s<seed>/   sweep.json  sweep.html  junit.xml  cells/<cell>/<run>/
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -29,6 +30,7 @@ from onceproof.trial.sweep_plan import SweepRequest, plan_cell, plan_survey
 
 SWEEP_JSON = "sweep.json"
 TRIES_MAX = 2
+JUDGED_AT_ONCE = 2  # a judgement takes longer than a cell of a consumer
 Listener = Callable[[Event], None]
 
 
@@ -126,33 +128,37 @@ class Sweep:
     def _cells(
         self, points: Sequence[CrashPoint], premises: Premises, tries: int
     ) -> Iterator[tuple[Cell, CrashPoint]]:
-        """While one is judged the next is held: a suspect mostly waits, a judge computes."""
-        with ThreadPoolExecutor(max_workers=1) as pool:
-            judged: tuple[CrashPoint, Trial, Future[TrialResult]] | None = None
+        """While some are judged the next is held: a suspect mostly waits, a judge computes."""
+        with ThreadPoolExecutor(JUDGED_AT_ONCE) as pool:
+            judged: deque[tuple[CrashPoint, Trial, Future[TrialResult]]] = deque()
+
+            def finish(at_most: int) -> Iterator[tuple[Cell, CrashPoint]]:
+                while len(judged) > at_most:
+                    first = judged.popleft()
+                    yield self._finished(*first, tries), first[0]
+
             for point in points:
                 # A judge reads from the brokers, which must not be killed or replaced meanwhile.
-                if judged is not None and (point.frame.between_brokers or premises.needs_ground()):
-                    yield self._finished(*judged, tries), judged[0]
-                    judged = None
+                if point.frame.between_brokers or premises.needs_ground():
+                    yield from finish(0)
                 self._tell(Told(grid=self.grid, begins=point.name))
                 trial, problem = self._held(point, premises)
-                if judged is not None:
-                    yield self._finished(*judged, tries), judged[0]
-                    judged = None
+                yield from finish(JUDGED_AT_ONCE - 1)
                 if trial is None:
+                    yield from finish(0)
                     premises.leave()
                     yield _unknown(point, problem, tries), point
                 else:
-                    judged = point, trial, pool.submit(trial.judge)
-            if judged is not None:
-                yield self._finished(*judged, tries), judged[0]
+                    judged.append((point, trial, pool.submit(trial.judge)))
+            yield from finish(0)
 
     def _held(self, point: CrashPoint, premises: Premises) -> tuple[Trial | None, str]:
         """None and the reason where it could not even begin."""
         plan = plan_cell(self._request, point, self._directory)
         try:
             ground = premises.stand(plan)
-            trial = Trial(plan, self._listener, premises.spark, ground, spares=self._spares)
+            spark = premises.spark.apart()
+            trial = Trial(plan, self._listener, spark, ground, spares=self._spares)
             trial.hold()
         except OnceproofError as problem:
             return None, str(problem)
