@@ -3,22 +3,20 @@
 runs/compare/<utc>-s<seed>/   compare.json  compare.html  compare.txt  cells/<mode>-<fault>/<run>/
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from onceproof.errors import MachineError, OnceproofError
 from onceproof.history.comparison import (
     SPEED,
     CellTrial,
     Comparison,
-    Mode,
     ModeCell,
     records_per_s,
 )
 from onceproof.history.event import read_events
 from onceproof.history.recovery import recovery_s
-from onceproof.history.run_directory import ensure_runs_dir
+from onceproof.history.run_directory import RunDirectory, ensure_runs_dir
 from onceproof.history.verdict import Verdict
 from onceproof.trial.about import versions
 from onceproof.trial.compare_plan import (
@@ -27,13 +25,14 @@ from onceproof.trial.compare_plan import (
     chosen_faults,
     chosen_modes,
     plan_mode,
+    repeat_command,
 )
 from onceproof.trial.plan import Plan
 from onceproof.trial.premises import Premises
-from onceproof.trial.provision import require_database
-from onceproof.trial.run import run_trial
+from onceproof.trial.relay import Ended, Relay
 
 COMPARE_JSON = "compare.json"
+Place = tuple[str, str]  # mode and fault
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,39 +75,47 @@ class Compare:
         ensure_runs_dir(self._directory)
         self.comparison.save(self.path)
         with Premises(self._directory) as premises:
-            for mode, fault in self.comparison.left:
-                self._add(self._cell(mode, fault, premises))
+            self._try_all(premises)
         return self.comparison
 
-    def _cell(self, mode: Mode, fault: str, premises: Premises) -> ModeCell:
-        self._tell(Told(comparison=self.comparison, begins=f"{mode.name} under {fault}"))
-        plan = plan_mode(self._request, mode.name, fault, self._directory)
-        if plan is None:
-            return ModeCell(mode=mode.name, fault=fault, reason=FAULTS[fault].why_not)
-        self.comparison = replace(self.comparison, versions=versions(plan))
-        is_timed = fault == SPEED
-        trials = tuple(self._trial(plan, premises, is_timed) for _ in range(self._request.repeats))
-        return ModeCell(mode=mode.name, fault=fault, trials=trials)
+    def _try_all(self, premises: Premises) -> None:
+        tried: list[CellTrial] = []
+        for ended in Relay(premises=premises).run(self._plans(), self._begins, alone=_is_timed):
+            mode, fault = ended.key
+            tried.append(self._trial(ended))
+            if len(tried) == self._request.repeats:
+                self._add(ModeCell(mode=mode, fault=fault, trials=tuple(tried)))
+                tried = []
 
-    def _trial(self, plan: Plan, premises: Premises, is_timed: bool) -> CellTrial:
-        try:
-            require_database(plan)  # the brokers that stand need not go for that
-        except MachineError as problem:
-            return CellTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=plan.repeat)
-        try:
-            result, run = run_trial(plan, None, premises.spark, premises.stand(plan))
-        except OnceproofError as problem:
-            premises.leave()
-            return CellTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=plan.repeat)
-        events = list(read_events(run.events))
+    def _plans(self) -> Iterator[tuple[Place, Plan]]:
+        """What cannot be tried is told on the way."""
+        for mode, fault in self.comparison.left:
+            plan = plan_mode(self._request, mode.name, fault, self._directory)
+            if plan is None:
+                self._add(ModeCell(mode=mode.name, fault=fault, reason=FAULTS[fault].why_not))
+                continue
+            self.comparison = replace(self.comparison, versions=versions(plan))
+            for _ in range(self._request.repeats):
+                yield (mode.name, fault), plan
+
+    def _begins(self, place: Place) -> None:
+        self._tell(Told(comparison=self.comparison, begins=f"{place[0]} under {place[1]}"))
+
+    def _trial(self, ended: Ended[Place]) -> CellTrial:
+        if ended.result is None or ended.run is None:
+            mode, fault = ended.key
+            repeat = repeat_command(self._request, mode, fault)
+            return CellTrial(verdict=Verdict.UNKNOWN, reason=ended.problem, repeat=repeat)
+        result = ended.result
+        events = list(read_events(RunDirectory(ended.run).events))
         return CellTrial(
             verdict=result.verdict,
             anomalies={each.anomaly: each.count for each in result.findings},
             recovery_s=recovery_s(events),
-            records_per_s=records_per_s(events) if is_timed else None,
+            records_per_s=records_per_s(events) if _is_timed(ended.key) else None,
             duration_s=result.duration_s,
             reason="; ".join(result.reasons),
-            run=str(run.path.relative_to(self._directory)),
+            run=str(ended.run.relative_to(self._directory)),
             repeat=result.repeat,
         )
 
@@ -116,3 +123,7 @@ class Compare:
         self.comparison = self.comparison.with_cell(cell)
         self.comparison.save(self.path)
         self._tell(Told(comparison=self.comparison, cell=cell))
+
+
+def _is_timed(place: Place) -> bool:
+    return place[1] == SPEED

@@ -216,7 +216,7 @@ def plan_mode(request: CompareRequest, mode: str, fault: str, directory: Path) -
             records=None if "records" in chosen.scenario else request.records,
             kafka=request.kafka,
             runs_dir=directory / "cells",
-            repeat=_repeat(request, mode, fault),
+            repeat=repeat_command(request, mode, fault),
         ),
     )
 
@@ -225,7 +225,7 @@ def _settings(suspect: Suspect, wanted: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in wanted.items() if name in (suspect.settings or {})}
 
 
-def _repeat(request: CompareRequest, mode: str, fault: str) -> str:
+def repeat_command(request: CompareRequest, mode: str, fault: str) -> str:
     words = ["onceproof", "compare", "--modes", mode, "--faults", fault]
     options = {
         "--seed": request.seed,

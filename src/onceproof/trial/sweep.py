@@ -9,9 +9,7 @@ survey (no fault but a clean restart) ──▶ which frames the suspect sends a
 runs/sweep-<suspect>/<utc>-s<seed>/   sweep.json  sweep.html  junit.xml  cells/<cell>/<run>/
 """
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -24,13 +22,13 @@ from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.suspects.spare import Spares
 from onceproof.trial.about import versions
 from onceproof.trial.premises import Premises
-from onceproof.trial.run import Trial, run_trial
+from onceproof.trial.relay import Ended, Relay
+from onceproof.trial.run import run_trial
 from onceproof.trial.survey import Sighting, is_reached, read_sightings
 from onceproof.trial.sweep_plan import SweepRequest, plan_cell, plan_survey
 
 SWEEP_JSON = "sweep.json"
 TRIES_MAX = 2
-JUDGED_AT_ONCE = 2  # a judgement takes longer than a cell of a consumer
 Listener = Callable[[Event], None]
 
 
@@ -116,59 +114,27 @@ class Sweep:
 
     def _try_all(self, points: Sequence[CrashPoint], premises: Premises) -> None:
         """An unknown cell gets another chance: a race may have hidden the frame, or a slow turn."""
+        relay = Relay(premises=premises, listener=self._listener, spares=self._spares)
         for tries in range(1, TRIES_MAX + 1):
             unknown = []
-            for cell, point in self._cells(points, premises, tries):
+            plans = ((each, plan_cell(self._request, each, self._directory)) for each in points)
+            for ended in relay.run(plans, self._begins):
+                cell = self._cell(ended, tries)
                 if cell.outcome is Outcome.UNKNOWN and tries < TRIES_MAX:
-                    unknown.append(point)
+                    unknown.append(ended.key)
                 else:
                     self._add(cell)
             points = unknown
 
-    def _cells(
-        self, points: Sequence[CrashPoint], premises: Premises, tries: int
-    ) -> Iterator[tuple[Cell, CrashPoint]]:
-        """While some are judged the next is held: a suspect mostly waits, a judge computes."""
-        with ThreadPoolExecutor(JUDGED_AT_ONCE) as pool:
-            judged: deque[tuple[CrashPoint, Trial, Future[TrialResult]]] = deque()
+    def _begins(self, point: CrashPoint) -> None:
+        self._tell(Told(grid=self.grid, begins=point.name))
 
-            def finish(at_most: int) -> Iterator[tuple[Cell, CrashPoint]]:
-                while len(judged) > at_most:
-                    first = judged.popleft()
-                    yield self._finished(*first, tries), first[0]
-
-            for point in points:
-                # A judge reads from the brokers, which must not be killed or replaced meanwhile.
-                if point.frame.between_brokers or premises.needs_ground():
-                    yield from finish(0)
-                self._tell(Told(grid=self.grid, begins=point.name))
-                trial, problem = self._held(point, premises)
-                yield from finish(JUDGED_AT_ONCE - 1)
-                if trial is None:
-                    yield from finish(0)
-                    premises.leave()
-                    yield _unknown(point, problem, tries), point
-                else:
-                    judged.append((point, trial, pool.submit(trial.judge)))
-            yield from finish(0)
-
-    def _held(self, point: CrashPoint, premises: Premises) -> tuple[Trial | None, str]:
-        """None and the reason where it could not even begin."""
-        plan = plan_cell(self._request, point, self._directory)
-        try:
-            ground = premises.stand(plan)
-            spark = premises.spark.apart()
-            trial = Trial(plan, self._listener, spark, ground, spares=self._spares)
-            trial.hold()
-        except OnceproofError as problem:
-            return None, str(problem)
-        return trial, ""
-
-    def _finished(
-        self, point: CrashPoint, trial: Trial, result: Future[TrialResult], tries: int
-    ) -> Cell:
-        run = trial.directory.path.relative_to(self._directory)
-        return _cell(point, result.result(), run, tries)
+    def _cell(self, ended: Ended[CrashPoint], tries: int) -> Cell:
+        if ended.result is None or ended.run is None:
+            untold = replace(_not_reached(ended.key), outcome=Outcome.UNKNOWN, tries=tries)
+            return replace(untold, reason=ended.problem)
+        run = ended.run.relative_to(self._directory)
+        return _cell(ended.key, ended.result, run, tries)
 
     def _keep_spares(self) -> None:
         """For a suspect whose start is most of a cell's time."""
@@ -200,10 +166,6 @@ def _cell(point: CrashPoint, result: TrialResult, run: Path, tries: int) -> Cell
         duration_s=result.duration_s,
         tries=tries,
     )
-
-
-def _unknown(point: CrashPoint, reason: str, tries: int) -> Cell:
-    return replace(_not_reached(point), outcome=Outcome.UNKNOWN, reason=reason, tries=tries)
 
 
 def _not_reached(point: CrashPoint) -> Cell:
