@@ -22,13 +22,16 @@ lint: setup  ## style and layers
 types: setup  ## mypy, strict
 	$(PYTHON) -m mypy
 
+postgres:  ## install PostgreSQL's server where there is none (Debian, as root)
+	@tools/install_postgres.sh
+
 unit: setup  ## tests without a JVM, under 10 seconds
 	$(PYTHON) -m pytest tests/unit tests/golden tests/tidy
 
-test: setup  ## all tests but the long jury
+test: setup postgres  ## all tests but the long jury
 	$(PYTHON) -m pytest -m "not jury"
 
-jury: setup  ## the long one: every liar, many seeds, the sink on each Spark
+jury: setup postgres  ## the long one: every liar, many seeds, the sink on each Spark
 	$(PYTHON) -m pytest -m jury tests/jury tests/sparks tests/cluster
 
 bench: setup  ## ratios against what a user would pick instead; see bench/RESULTS.md
@@ -38,5 +41,6 @@ bench: setup  ## ratios against what a user would pick instead; see bench/RESULT
 	$(PYTHON) bench/sink_against_streams.py --records 3000000
 	$(PYTHON) bench/sink_memory.py
 	$(PYTHON) bench/wire_proxy.py
+	$(PYTHON) bench/snapshot_restart.py
 
-.PHONY: help setup fmt lint types unit test jury bench
+.PHONY: help setup fmt lint types postgres unit test jury bench

@@ -7,6 +7,7 @@ OnceproofError          255  onceproof could not do its work
 ├── JarError            255  a jar could not be had, or is not what the lock says
 ├── ProcessError        255  a child process could not be started or ended
 ├── ClusterError        255  the brokers did not do what was asked of them
+├── DatabaseError       255  a database server did not do what was asked of it
 ├── FaultError          255  a fault could not be injected or healed
 └── DeadlineExpired     255  a bounded wait ran out
 """
@@ -37,6 +38,10 @@ class ProcessError(OnceproofError):
 
 
 class ClusterError(OnceproofError):
+    pass
+
+
+class DatabaseError(OnceproofError):
     pass
 
 

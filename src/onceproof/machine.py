@@ -179,15 +179,24 @@ def _key(executable: Path) -> list[str | int]:
 def _install_advice() -> str:
     """The package by the name this distribution gives it."""
     release = _os_release()
+    # Debian 13 no longer carries 17.
+    newer = release.get("ID") == "debian" and int(release.get("VERSION_ID", "12")) >= 13
+    return package_advice(
+        debian=f"openjdk-{21 if newer else 17}-jdk-headless",
+        fedora="java-21-openjdk-devel",
+        otherwise=f"a JDK {JAVA_VERSION_MIN} or newer",
+    )
+
+
+def package_advice(*, debian: str, fedora: str, otherwise: str) -> str:
+    """How to install what is missing, by the names that families of distributions have for it."""
+    release = _os_release()
     families = {release.get("ID", ""), *release.get("ID_LIKE", "").split()}
     if families & {"debian", "ubuntu"}:
-        # Debian 13 no longer carries 17.
-        newer = release.get("ID") == "debian" and int(release.get("VERSION_ID", "12")) >= 13
-        package = f"openjdk-{21 if newer else 17}-jdk-headless"
-        return f"install one: sudo apt install {package}"
+        return f"install one: sudo apt install {debian}"
     if families & {"fedora", "rhel", "centos"}:
-        return "install one: sudo dnf install java-21-openjdk-devel"
-    return f"install a JDK {JAVA_VERSION_MIN} or newer (Debian's name: openjdk-17-jdk-headless)"
+        return f"install one: sudo dnf install {fedora}"
+    return f"install {otherwise} (Debian's name: {debian})"
 
 
 def _os_release() -> dict[str, str]:

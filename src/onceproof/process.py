@@ -8,12 +8,14 @@ JVM, its Python workers) is killed, paused and resumed as one.
 import atexit
 import contextlib
 import os
+import pwd
 import signal
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from onceproof import warden
 from onceproof.deadline import Deadline, wait_until
@@ -109,11 +111,14 @@ class Child:
             raise ProcessError(f"{self.name} survived SIGKILL for {KILL_S_MAX:.0f} s; pids {left}")
         self._process.wait(timeout=KILL_S_MAX)
 
-    def stop(self, deadline: Deadline) -> bool:
-        """SIGTERM to the child, which ends its family itself; False if it had to be killed."""
+    def stop(self, deadline: Deadline, number: signal.Signals = signal.SIGTERM) -> bool:
+        """SIGTERM to the child, which ends its family itself; False if it had to be killed.
+
+        `number`: for one that knows another signal for a quick and clean end.
+        """
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGTERM)
-        self.resume()  # a stopped process sees SIGTERM only when it goes on
+            os.kill(self.pid, number)
+        self.resume()  # a stopped process sees the signal only when it goes on
         try:
             self._process.wait(timeout=deadline.remaining_s())
             clean = True
@@ -169,8 +174,11 @@ def spawn(
     environment: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     outlives_us: bool = False,
+    user: str | None = None,
 ) -> Child:
-    """Start a child; what it prints is appended to `log`. `outlives_us`: clusters to be kept."""
+    """Start a child; what it prints is appended to `log`. `outlives_us`: clusters to be kept.
+    `user`: as whom, where we are root and the child must not be.
+    """
     ward = ensure_ward()
     mark = uuid.uuid4().hex
     complete = dict(os.environ if environment is None else environment)
@@ -190,10 +198,18 @@ def spawn(
                 env=complete,
                 cwd=cwd,
                 start_new_session=True,
+                **_rights(user),
             )
     except OSError as error:
         raise ProcessError(f"{name} could not be started: {error}; argv: {argv[0]}") from error
     return Child(name, process, log, mark)
+
+
+def _rights(user: str | None) -> dict[str, Any]:
+    """That user's own and no others: not the groups that we are in."""
+    if user is None:
+        return {}
+    return {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
 
 
 def tail(log: Path, lines: int) -> str:

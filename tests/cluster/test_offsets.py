@@ -1,12 +1,16 @@
 """What `onceproof offsets` tells of one real broker, through an open transaction and its ends."""
 
 import json
+import subprocess
+import sys
+import time
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from onceproof.cli.main import main
 from onceproof.cluster import topics
+from onceproof.cluster.client import BrokerClient
 from onceproof.cluster.local import LocalCluster
 from onceproof.cluster.offset_commits import partition_of
 from onceproof.deadline import Deadline
@@ -86,6 +90,48 @@ def test_an_open_transaction_takes_the_lags_apart_and_its_end_brings_them_togeth
     assert told["group"]["coordinator"] == told["group"]["log_leader"] == 1
     assert main(asked) == 0
     assert "a lag of 4, and nothing to read" in capsys.readouterr().out
+
+
+def test_watching_goes_on_line_by_line_until_the_topic_is_deleted(cluster: LocalCluster) -> None:
+    watched = "watched"
+    topics.create_topic(cluster.client(), watched, partitions=2)
+    asked = ["offsets", "--bootstrap-server", cluster.bootstrap("judge"), "--topic", watched]
+    with subprocess.Popen(
+        [sys.executable, "-m", "onceproof", *asked, "--watch", "--every-s", "0.1", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as watching:
+        assert watching.stdout is not None
+        views = [json.loads(watching.stdout.readline()) for _ in range(3)]
+        topics.delete_topic(cluster.client(), watched)
+        _, said = watching.communicate(timeout=CALL_S)
+    assert [len(view["partitions"]) for view in views] == [2, 2, 2]
+    assert watching.returncode == 254
+    (line,) = said.splitlines()
+    assert f"no topic '{watched}' at " in line
+
+
+def test_a_topic_deleted_under_way_is_told_as_that(
+    cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Really deleted, between two of the questions."""
+    goes = "goes"
+    topics.create_topic(cluster.client(), goes, partitions=1)
+    honest = topics.stable_offsets
+
+    def stable_offsets(client: BrokerClient, topic: str) -> dict[int, int]:
+        found = honest(client, topic)
+        topics.delete_topic(client, topic)
+        return found
+
+    monkeypatch.setattr(topics, "stable_offsets", stable_offsets)
+    asked = ["offsets", "--bootstrap-server", cluster.bootstrap("judge"), "--topic", goes]
+    began = time.monotonic()
+    assert main(asked) == 255
+    assert time.monotonic() - began < CALL_S
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "onceproof: topic 'goes' was deleted while its offsets were asked for; ask again"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from onceproof.cli.main import main
 from onceproof.cluster import rawlog, roles, topics
 from onceproof.cluster.batches import Outcome
 from onceproof.cluster.local import LocalCluster
@@ -59,6 +60,15 @@ def test_every_role_is_played_by_one_of_the_brokers(cluster: LocalCluster) -> No
     }
     assert players <= {1, 2, 3}
     assert set(roles.partition_leaders(client, TOPIC)) == {0, 1, 2, 3}
+
+
+def test_the_doctor_finds_nothing_on_a_healthy_cluster(
+    cluster: LocalCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    asked = ["doctor", "--bootstrap-server", cluster.bootstrap("judge"), "--between-s", "0.2"]
+    assert main(asked) == 0
+    assert capsys.readouterr().out.startswith("nothing found; looked at 3 brokers, ")
 
 
 def test_a_killed_leader_is_replaced_and_comes_back_on_its_own_data(cluster: LocalCluster) -> None:

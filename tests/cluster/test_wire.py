@@ -1,5 +1,6 @@
 """The proxy before a real broker: changes nothing, sees everything, holds what it is told to."""
 
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -244,6 +245,20 @@ def test_an_error_is_answered_without_asking_the_broker(
     with pytest.raises(Exception, match=r"(?i)fenced|epoch"):
         producer.commit_transaction(30)
     assert wire.remove("refused")["applied"] == 1
+
+
+def test_at_the_address_of_a_broker_that_vanished_nobody_answers_until_it_appears(
+    wire: Wire, cluster: LocalCluster
+) -> None:
+    host, _, port = cluster.bootstrap("suspects").partition(":")
+    place = {"broker": 1, "listener": "suspects"}
+    wire.vanish(place)
+    with pytest.raises(TimeoutError):
+        socket.create_connection((host, int(port)), timeout=0.3)
+    with pytest.raises(UsageError, match="no listener that could vanish"):
+        wire.vanish(place)
+    wire.appear(place)
+    socket.create_connection((host, int(port)), timeout=5.0).close()
 
 
 def test_a_rule_that_nothing_fits_is_never_applied(wire: Wire) -> None:

@@ -36,8 +36,7 @@ def test_output_then_commit_repeats_where_the_commit_is_lost(tmp_path: Path) -> 
 
 
 def test_commit_then_output_loses_where_the_commit_is_all_that_was_done(tmp_path: Path) -> None:
-    commits_first = ("--suspect", "consumer_manual_commit", "--set", "order=commit_first")
-    cells = swept(tmp_path, "OffsetCommit", *commits_first)
+    cells = swept(tmp_path, "OffsetCommit", "--suspect", "consumer_commit_first")
     assert cells["response-kill"] == ("broken", ["lost"])
     assert cells["request-kill"] == ("held", [])
 

@@ -105,6 +105,14 @@ def test_a_killed_instance_is_no_excuse_once_it_started_again(spark: SparkSessio
     assert len(told(spark, "stuck", *kill, event(19, "started", "instance 1"), *still)) == 1
 
 
+def test_one_that_took_long_to_start_is_given_its_time_from_then_on(spark: SparkSession) -> None:
+    still = [event(20, "phase", "drain"), sample(21, 5, 3), sample(35, 5, 3)]
+    says = event(30, "said", "instance 1", event="started")
+    assert told(spark, "stuck", *still, says) == []
+    chatter = event(30, "said", "instance 1", event="committed")
+    assert len(told(spark, "stuck", *still, chatter)) == 1
+
+
 def test_each_drain_of_a_loop_is_judged_by_itself(spark: SparkSession) -> None:
     loop = [
         event(20, "phase", "drain"),

@@ -47,7 +47,7 @@ def test_scenarios_named_in_the_documents_are_shipped() -> None:
 
 def test_make_prints_its_own_help_for_every_target() -> None:
     text = (ROOT / "Makefile").read_text()
-    for target in ("setup", "fmt", "lint", "types", "unit", "test", "jury", "bench"):
+    for target in ("setup", "fmt", "lint", "types", "postgres", "unit", "test", "jury", "bench"):
         assert re.search(rf"^{target}:.*##", text, re.M), target
 
 

@@ -98,3 +98,14 @@ def test_a_child_that_outlives_us_carries_no_ward(tmp_path: Path) -> None:
     (seen,) = kept.family()
     assert b"ONCEPROOF_WARD" not in seen.environment
     kept.kill()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a child as somebody else")
+def test_a_child_can_be_somebody_else_and_still_be_ended(tmp_path: Path) -> None:
+    child = spawn("other", ["bash", "-c", "id -u -n; id -G -n; sleep 300"],
+                  log=tmp_path / "log", cwd=Path("/"), user="nobody")  # fmt: skip
+    wait_until(lambda: len(child.log_tail().splitlines()) == 2, Deadline(5), "it said nothing")
+    assert child.log_tail().splitlines()[0] == "nobody"
+    assert "root" not in child.log_tail()
+    child.kill()
+    assert child.exit_code() == -signal.SIGKILL

@@ -5,7 +5,8 @@
                                         └──── quiet ≥ limit ────┘
 
 The clock starts again with whatever moves (position or output) and whatever happens to the suspect
-or its surroundings (a fault, its end, an instance that starts or exits). A slow run is not stuck.
+or its surroundings (a fault, its end, an instance that starts, says so or exits). A slow run is
+not stuck, and neither is an instance that takes long to start on a busy machine.
 """
 
 from collections.abc import Mapping
@@ -38,7 +39,8 @@ def _timeline(events: DataFrame) -> DataFrame:
     by_time = Window.partitionBy(F.lit(0)).orderBy("at_s", is_phase, "kind")
     so_far = by_time.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     step = F.when(F.col("kind") == "started", 1).when(F.col("kind") == "exited", -1).otherwise(0)
-    disturbs = F.col("kind").isin("fault", "healed", "started", "exited")
+    says_started = (F.col("kind") == "said") & (F.col("detail")["event"] == "started")
+    disturbs = F.col("kind").isin("fault", "healed", "started", "exited") | says_started
     return events.select(
         "at_s",
         "kind",

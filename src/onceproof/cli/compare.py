@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def compare(
     modes: str | None = typer.Option(None, help="consumer_…,…; by default all of ours."),
     faults: str | None = typer.Option(
-        None, help="none,mid_batch,torn,late_commit,rebalance,pause,broker; by default all."
+        None,
+        help="speed,none,mid_batch,torn,late_commit,rebalance,pause,broker,network; by default all",
     ),
     repeat: int = typer.Option(1, min=1, max=100, help="How often each cell is tried."),
     seed: int = typer.Option(1, help="Same seed: same input, same schedule."),

@@ -46,6 +46,8 @@ def _scenarios() -> Table:
     for path in sorted(folder.glob("*.toml")):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         shown[path.stem] = data["description"]
+        for name in data.get("cures", {}):
+            shown[f"{path.stem}:{name}"] = "the same with this cure"
         for name, variant in data.get("variants", {}).items():
             shown[f"{path.stem}:{name}"] = variant["description"]
     return shown

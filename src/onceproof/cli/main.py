@@ -15,6 +15,7 @@ from onceproof.cli import (
     check,
     cluster,
     compare,
+    doctor,
     list_,
     matrix,
     offsets,
@@ -50,6 +51,7 @@ app.command("sweep")(sweep.sweep)
 app.command("matrix")(matrix.matrix)
 app.command("compare")(compare.compare)
 app.command("offsets")(offsets.offsets)
+app.command("doctor")(doctor.doctor)
 app.command("shrink")(shrink.shrink)
 app.command("check")(check.check)
 app.command("report")(report.report)

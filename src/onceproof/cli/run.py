@@ -16,7 +16,7 @@ BISECT_SKIP = 125
 
 
 def run(
-    scenario: str = typer.Argument("chaos_loop", help="A scenario's name, or a .toml file."),
+    scenario: str = typer.Argument("chaos_loop", help="A scenario, scenario:variant, or a .toml."),
     suspect: str | None = typer.Option(None, help="Who is on trial; see onceproof list suspects."),
     command: str | None = typer.Option(None, help="Your own program, put on trial."),
     workload: str | None = typer.Option(None, help="copy, fold, dedup or last."),

@@ -39,7 +39,7 @@ class Broker:
 
     @property
     def name(self) -> str:
-        return f"broker {self.id}"
+        return self.plan.name
 
     @property
     def pid(self) -> int:
@@ -102,7 +102,7 @@ class Broker:
     def is_paused(self) -> bool:
         return self._child is not None and self._child.is_paused()
 
-    def wait_ready(self, deadline: Deadline) -> None:
+    def wait_ready(self, deadline: Deadline, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Until a broker that was restarted or resumed is live to itself and to all others.
 
         Itself alone may not know yet that it was fenced, the others alone that it was ever gone.
@@ -110,6 +110,7 @@ class Broker:
 
         def live() -> bool:
             self.require_alive()
+            meanwhile()
             try:
                 with BrokerClient(self.plan.bound(JUDGE), deadline=deadline.at_most(2.0)) as client:
                     views = client.views_of_live_brokers()

@@ -27,8 +27,12 @@ logging.getLogger("kafka").setLevel(
 BrokerId = TypeVar("BrokerId", int, str, int | str)
 
 ASK_S_MAX = 2.0
+OLDEST_KAFKA = "3.3"  # that all our questions are tried on
 CONNECT_S_MAX = 10.0
+WHY_MS_MAX = 2_000
 FETCH_BYTES_MAX = 64 * 1024 * 1024
+_AUTHORIZATION = "AuthorizationFailedError"
+FORBIDDEN = "this user may not ask that; give the settings of one who may"
 _US = {"client_software_name": "onceproof", "client_software_version": "0"}
 _CLOSING_SCHEME = "closing"
 _QUICK_RECONNECTS = {
@@ -67,7 +71,9 @@ class BrokerClient:
         *,
         deadline: Deadline | None = None,
         security: Mapping[str, Any] | None = None,
+        explains: bool = True,
     ) -> None:
+        """`explains`: a failure is looked into once more; not by one that tries again anyway."""
         self.bootstrap_server = bootstrap_server
         self._deadline_s = CONNECT_S_MAX if deadline is None else deadline.remaining_s()
         self._net = NetworkSelector()
@@ -77,11 +83,13 @@ class BrokerClient:
         )
         self._net.start()
         try:
-            self._manager.bootstrap(timeout_ms=int(self._deadline_s * 1000))
+            self._manager.run(self._bootstrap)
         except kafka.errors.KafkaError as error:
+            why_not = self._manager.run(self._why_not) if explains else ""
             self.close()
             raise ClusterError(
-                f"no broker answers at {bootstrap_server}: {_said(error)}"
+                f"no broker answers at {bootstrap_server}: {why_not or _said(error)}; check the"
+                " address, and whether it wants a login or TLS"
             ) from error
 
     def __enter__(self) -> "BrokerClient":
@@ -94,6 +102,22 @@ class BrokerClient:
         self._manager.close()
         self._net.stop()
         self._net.close()
+
+    async def _bootstrap(self) -> None:
+        """Bounded by us, too: kafka-python waits for a TLS handshake as long as it takes."""
+        timeout_ms = int(self._deadline_s * 1000)
+        await self._manager.wait_for(self._manager.bootstrap_async(timeout_ms), timeout_ms + 100)
+
+    async def _why_not(self) -> str:
+        """What a first connection fails with: kafka-python tells only that it took too long."""
+        for broker in self._manager.cluster.bootstrap_brokers():
+            self._manager.reset_backoff(broker.node_id)
+            try:
+                connection = self._manager.get_connection(broker.node_id)
+                await self._manager.wait_for(connection.init_future, WHY_MS_MAX)
+            except kafka.errors.KafkaError as error:
+                return _said(error)
+        return ""
 
     def ask(self, broker_id: int | str, request: Any, timeout_s: float = ASK_S_MAX) -> Any:
         """Send one request to one broker and wait for its answer."""
@@ -119,9 +143,7 @@ class BrokerClient:
                 answers[broker_id] = await self._manager.wait_for(future, timeout_ms)
             except kafka.errors.KafkaError as error:
                 question = type(requests[broker_id]).__name__.removesuffix("Request")
-                raise ClusterError(
-                    f"broker {broker_id} did not answer {question}: {_said(error)}"
-                ) from error
+                raise _unanswered(broker_id, question, error) from error
         return answers
 
     def _send(self, broker_id: int | str, request: Any, timeout_ms: int) -> Any:
@@ -182,8 +204,21 @@ def _metadata_request(topics: list[str] | None) -> MetadataRequest:
 def check(error_code: int, what: str) -> None:
     """Turn an error code in an answer into a ClusterError."""
     if error_code != 0:
-        raise ClusterError(f"{what}: {kafka.errors.for_code(error_code).__name__}")
+        error = kafka.errors.for_code(error_code).__name__
+        forbidden = f"; {FORBIDDEN}" if error.endswith(_AUTHORIZATION) else ""
+        raise ClusterError(f"{what}: {error}{forbidden}")
+
+
+def _unanswered(broker_id: int | str, question: str, error: Exception) -> ClusterError:
+    if isinstance(error, kafka.errors.IncompatibleBrokerVersion):
+        return ClusterError(
+            f"broker {broker_id} is too old for {question} as it is asked here; Kafka"
+            f" {OLDEST_KAFKA} and later know it"
+        )
+    return ClusterError(f"broker {broker_id} did not answer {question}: {_said(error)}")
 
 
 def _said(error: BaseException) -> str:
-    return f"{type(error).__name__} {error}".strip()
+    """Some of kafka-python's errors begin with their own name, and some have nothing but that."""
+    name, said = type(error).__name__, str(error)
+    return said if said.startswith(name) else f"{name} {said}".strip()

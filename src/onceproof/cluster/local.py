@@ -34,6 +34,7 @@ class LocalCluster:
         self.version = order.software.version
         self.directory = order.directory
         self.brokers: dict[int, Broker] = {}
+        self._controllers: list[Broker] = []  # those that are no brokers
         self._order = order
         self._ports = HeldPorts()
         self._recording: Recording | None = None
@@ -47,6 +48,7 @@ class LocalCluster:
         directory: Path,
         logs: Path,
         brokers: int = 3,
+        controller_apart: bool = False,
         properties: Mapping[str, str] | None = None,
         advertise: Advertise | None = None,
         on_start: OnStart = lambda _id, _pid: None,
@@ -63,6 +65,7 @@ class LocalCluster:
         order = ClusterOrder(
             software=broker_software(version) if own_jars is None else own_software(own_jars),
             brokers=brokers,
+            controller_apart=controller_apart,
             directory=directory.absolute(),
             logs=logs.absolute(),
             properties=properties or {},
@@ -110,7 +113,7 @@ class LocalCluster:
         """End all brokers. Their data is not needed again: all but a recording one are killed."""
         self._close_client()
         self._finish_recording()
-        for broker in self.brokers.values():
+        for broker in self._processes():
             if broker.is_running():
                 broker.kill()
         self._ports.release()
@@ -136,7 +139,8 @@ class LocalCluster:
     def _start(self, deadline: Deadline, progress: Callable[[str], None]) -> None:
         progress(f"formatting storage for {self._order.brokers} brokers of Kafka {self.version}")
         brokers, self._recording = self._order.build(self._ports)
-        self.brokers = {broker.id: broker for broker in brokers}
+        self.brokers = {each.id: each for each in brokers if not each.plan.is_controller}
+        self._controllers = [each for each in brokers if each.plan.is_controller]
         progress("starting brokers")
         for broker in brokers:
             broker.start()
@@ -148,14 +152,17 @@ class LocalCluster:
             causes = "; ".join(f"{broker.name}: {broker.cause()}" for broker in brokers)
             raise ClusterError(f"{error}; {causes}") from error
 
+    def _processes(self) -> list[Broker]:
+        return [*self.brokers.values(), *self._controllers]
+
     def _require_alive(self) -> None:
-        for broker in self.brokers.values():
+        for broker in self._processes():
             broker.require_alive()
 
     def _port_was_taken(self) -> bool:
         return any(
             not broker.is_running() and broker_logs.port_was_taken(broker.log)
-            for broker in self.brokers.values()
+            for broker in self._processes()
         )
 
     def _abandon(self) -> None:

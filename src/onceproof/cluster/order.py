@@ -22,6 +22,7 @@ from onceproof.cluster.template import copy_template, formatted_template, new_ka
 from onceproof.errors import ClusterError, UsageError
 
 BROKERS_MAX = 5
+CONTROLLER_ID = 100  # of one that is no broker
 PROTOCOLS = "listener.security.protocol.map"
 PROXIED = (SUSPECTS, INTERNAL, CONTROLLER)
 
@@ -36,6 +37,7 @@ class ClusterOrder:
 
     software: BrokerSoftware
     brokers: int
+    controller_apart: bool = False  # a process of its own: the quorum lives when brokers go
     directory: Path
     logs: Path
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +59,9 @@ class ClusterOrder:
             )
 
     def build(self, ports: HeldPorts) -> tuple[list[Broker], Recording | None]:
-        """Storage and properties of every broker on disk; none is started."""
+        """Storage and properties of every broker on disk; none is started. A controller that is a
+        process of its own comes first.
+        """
         plans = self._plan(ports)
         software = self.software
         template = formatted_template(software.identity, software.java, software.classpath)
@@ -71,11 +75,12 @@ class ClusterOrder:
 
     def clear(self) -> None:
         """Remove what a failed attempt left."""
-        for directory in self.directory.glob("broker-*"):
-            shutil.rmtree(directory)
+        for kind in ("broker", "controller"):
+            for directory in self.directory.glob(f"{kind}-*"):
+                shutil.rmtree(directory)
 
     def _plan(self, ports: HeldPorts) -> list[BrokerPlan]:
-        plans = []
+        plans = [self._controller(ports)] if self.controller_apart else []
         for broker_id in range(1, self.brokers + 1):
             taken = dict(zip(LISTENERS, ports.take(len(LISTENERS)), strict=True))
             plan = BrokerPlan(
@@ -83,6 +88,14 @@ class ClusterOrder:
             )
             plans.append(plan if self.advertise is None else _advertised(plan, self.advertise))
         return plans
+
+    def _controller(self, ports: HeldPorts) -> BrokerPlan:
+        return BrokerPlan(
+            id=CONTROLLER_ID,
+            ports=dict(zip([CONTROLLER], ports.take(1), strict=True)),
+            directory=self.directory / f"controller-{CONTROLLER_ID}",
+            is_controller=True,
+        )
 
     def _brokers(self, plans: list[BrokerPlan]) -> tuple[list[Broker], Recording | None]:
         """With an archive of classes all use it; without one, the last broker records it."""
@@ -100,7 +113,7 @@ class ClusterOrder:
                 class_archive=archive.path if sound else None,
                 record_classes_to=recording.path if recording and records else None,
             )
-            log = self.logs / f"broker-{plan.id}.log"
+            log = self.logs / f"{plan.directory.name}.log"
             brokers.append(
                 Broker(plan, command, log, outlives_us=self.outlives_us, on_start=self.on_start)
             )

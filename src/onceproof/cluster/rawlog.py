@@ -53,10 +53,14 @@ def count_visible(client: BrokerClient, topic: str) -> dict[int, int]:
 
 
 def read_headers(
-    client: BrokerClient, topic: str, partition: int, begin: int | None = None
+    client: BrokerClient,
+    topic: str,
+    partition: int,
+    begin: int | None = None,
+    patience_s: float = FETCH_S_MAX,
 ) -> Iterator[BatchHeader]:
     """The header of every batch, control batches included; of those from `begin` on."""
-    for header, _ in _read(client, topic, partition, begin):
+    for header, _ in _read(client, topic, partition, begin, patience_s):
         yield header
 
 
@@ -69,13 +73,17 @@ def read_records(
 
 
 def _read(
-    client: BrokerClient, topic: str, partition: int, begin: int | None = None
+    client: BrokerClient,
+    topic: str,
+    partition: int,
+    begin: int | None = None,
+    patience_s: float = FETCH_S_MAX,
 ) -> Iterator[tuple[BatchHeader, memoryview]]:
     position = topics.start_offsets(client, topic)[partition] if begin is None else begin
     end = topics.end_offsets(client, topic)[partition]
     while position < end:
         before = position
-        for header, batch in headers_of(_fetch(client, topic, partition, position)):
+        for header, batch in headers_of(_fetch(client, topic, partition, position, patience_s)):
             if header.last_offset >= position:
                 yield header, batch
                 position = header.last_offset + 1
@@ -112,7 +120,13 @@ def _records_in(batch: memoryview, around: int) -> Iterator[RawRecord]:
         )
 
 
-def _fetch(client: BrokerClient, topic: str, partition: int, offset: int) -> bytes:
+def _fetch(
+    client: BrokerClient,
+    topic: str,
+    partition: int,
+    offset: int,
+    patience_s: float = FETCH_S_MAX,
+) -> bytes:
     """One piece of log from the leader; a leader that moves or is away is waited for."""
     refusal = ""
 
@@ -126,7 +140,7 @@ def _fetch(client: BrokerClient, topic: str, partition: int, offset: int) -> byt
 
     where = f"{topic}-{partition}@{offset}"
     return wait_until(
-        attempt, Deadline(FETCH_S_MAX), lambda: f"{where} could not be fetched: {refusal}"
+        attempt, Deadline(patience_s), lambda: f"{where} could not be fetched: {refusal}"
     )[0]
 
 

@@ -39,7 +39,8 @@ def connect(
     def attempt() -> BrokerClient | None:
         require_alive()
         try:
-            return BrokerClient(bootstrap_server, deadline=deadline.at_most(_ATTEMPT_S_MAX))
+            attempt_s = deadline.at_most(_ATTEMPT_S_MAX)
+            return BrokerClient(bootstrap_server, deadline=attempt_s, explains=False)
         except ClusterError:
             return None
 

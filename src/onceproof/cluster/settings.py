@@ -5,6 +5,9 @@ Each broker has four listeners, so that a fault on one kind of traffic leaves th
     suspects ──▶ (proxy) ──▶ SUSPECTS ┐
     injector, judge ────────▶ JUDGE    ├─ broker ── CONTROLLER ◀── (proxy) ◀── controllers
     brokers ───▶ (proxy) ──▶ INTERNAL ┘
+
+Brokers are controllers, too, unless the controller is a process of its own: then it has that one
+listener, and they have the other three.
 """
 
 from collections.abc import Mapping
@@ -28,6 +31,11 @@ class BrokerPlan:
     ports: Mapping[str, int]
     directory: Path
     advertised: Mapping[str, str] = field(default_factory=dict)
+    is_controller: bool = False  # and no broker
+
+    @property
+    def name(self) -> str:
+        return f"controller {self.id}" if self.is_controller else f"broker {self.id}"
 
     @property
     def data(self) -> Path:
@@ -50,10 +58,12 @@ class BrokerPlan:
 def broker_properties(
     plan: BrokerPlan, all_plans: list[BrokerPlan], overrides: Mapping[str, str]
 ) -> dict[str, str]:
-    """All properties of one broker; `overrides` have the last word."""
+    """All properties of one broker, or of the controller; `overrides` have the last word."""
+    controllers = [each for each in all_plans if each.is_controller]
     return {
-        **identity(plan, all_plans),
-        **replication(len(all_plans)),
+        **({} if plan.is_controller else identity(plan)),
+        **quorum(plan, controllers or all_plans),
+        **replication(len(all_plans) - len(controllers)),
         **FAILOVER_IN_SECONDS,
         **SMALL_FOOTPRINT,
         **overrides,
@@ -70,18 +80,29 @@ def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
 
 
-def identity(plan: BrokerPlan, all_plans: list[BrokerPlan]) -> dict[str, str]:
-    voters = (f"{other.id}@{other.address(CONTROLLER)}" for other in all_plans)
+def identity(plan: BrokerPlan) -> dict[str, str]:
+    """Of a broker: where clients and other brokers find it."""
     # Controllers tell each other where they are, too: past a proxy, unless they are told otherwise.
     advertised = [*ADVERTISED, *([CONTROLLER] if plan.is_proxied(CONTROLLER) else [])]
     return {
-        "process.roles": "broker,controller",
-        "node.id": str(plan.id),
-        "controller.quorum.voters": ",".join(voters),
-        "listeners": ",".join(f"{name}://{plan.bound(name)}" for name in LISTENERS),
         "advertised.listeners": ",".join(f"{name}://{plan.address(name)}" for name in advertised),
-        "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in LISTENERS),
         "inter.broker.listener.name": INTERNAL,
+    }
+
+
+def quorum(plan: BrokerPlan, controllers: list[BrokerPlan]) -> dict[str, str]:
+    """Its part in the quorum: a controller, a broker that is one, or a broker."""
+    is_voter = any(each.id == plan.id for each in controllers)
+    roles = {"broker": not plan.is_controller, "controller": is_voter}
+    bound = [*(() if plan.is_controller else ADVERTISED), *([CONTROLLER] if is_voter else [])]
+    return {
+        "process.roles": ",".join(role for role, has in roles.items() if has),
+        "node.id": str(plan.id),
+        "controller.quorum.voters": ",".join(
+            f"{each.id}@{each.address(CONTROLLER)}" for each in controllers
+        ),
+        "listeners": ",".join(f"{name}://{plan.bound(name)}" for name in bound),
+        "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in LISTENERS),
         "controller.listener.names": CONTROLLER,
         "log.dirs": str(plan.data),
     }

@@ -21,7 +21,9 @@ from onceproof.cluster.topics import (
 
 @dataclass(frozen=True, kw_only=True)
 class NamedTransaction:
-    """An open transaction; what its coordinator does not tell of it is None."""
+    """An open transaction; what its coordinator does not tell of it is None. One that no
+    coordinator holds open on this partition is never ended by any: it hangs.
+    """
 
     partition: int
     producer_id: int
@@ -31,6 +33,7 @@ class NamedTransaction:
     state: str | None
     started_ms: int | None  # since 1970
     timeout_ms: int | None
+    held: bool = True  # by its coordinator
 
 
 def named_open_transactions(client: BrokerClient, topic: str) -> list[NamedTransaction]:
@@ -41,7 +44,7 @@ def named_open_transactions(client: BrokerClient, topic: str) -> list[NamedTrans
     producers = {each.producer_id for each in opened}
     listed = [each for each in list_transactions(client) if each.producer_id in producers]
     described = _describe(client, listed)
-    return [_named(each, listed, described) for each in opened]
+    return [_named(topic, each, listed, described) for each in opened]
 
 
 def _describe(client: BrokerClient, listed: list[ListedTransaction]) -> dict[str, Any]:
@@ -61,7 +64,7 @@ def _describe(client: BrokerClient, listed: list[ListedTransaction]) -> dict[str
 
 
 def _named(
-    opened: OpenTransaction, listed: list[ListedTransaction], described: dict[str, Any]
+    topic: str, opened: OpenTransaction, listed: list[ListedTransaction], described: dict[str, Any]
 ) -> NamedTransaction:
     names = (each.transactional_id for each in listed if each.producer_id == opened.producer_id)
     name = next(names, None)
@@ -75,4 +78,10 @@ def _named(
         state=told and told.transaction_state,
         started_ms=told and told.transaction_start_time_ms,
         timeout_ms=told and told.transaction_timeout_ms,
+        held=told is not None and _holds(told, topic, opened.partition),
     )
+
+
+def _holds(told: Any, topic: str, partition: int) -> bool:
+    """A coordinator lists the partitions that have no marker yet, until the last one has."""
+    return any(each.topic == topic and partition in each.partitions for each in told.topics)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from onceproof.errors import FaultError, unknown_name
 from onceproof.faults.disconnect import Disconnect
+from onceproof.faults.failover import FAILOVER, Failover
 from onceproof.faults.fault import Fault
 from onceproof.faults.fill_offsets import FILL, FillOffsets
+from onceproof.faults.hold_open import HOLD_OPEN, PARAMETER, HoldOpen, Reading
 from onceproof.faults.jvm.byteman import Agents
 from onceproof.faults.kill import Kill
 from onceproof.faults.method import METHOD_ACTIONS, MethodFault
@@ -20,6 +22,7 @@ from onceproof.faults.stray_abort import StrayAbort
 from onceproof.faults.stray_end import StrayEnd
 from onceproof.faults.toggle import Toggle
 from onceproof.faults.usurp import Usurp
+from onceproof.faults.vanish import Vanish
 from onceproof.faults.victim import Victim
 from onceproof.faults.wire_aim import WireAim
 from onceproof.suspects.instance import Instance
@@ -36,6 +39,7 @@ PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
     "toggle": Toggle,
 }
 PROTOCOL_ACTIONS: dict[str, Callable[[Victim, Wire], Fault]] = {
+    "vanish": Vanish,
     "stray_end": StrayEnd,
     "stray_abort": StrayAbort,
     "refused_commit": RefusedCommit,
@@ -51,12 +55,15 @@ ACTIONS: dict[str, str] = {
     "cut": "nothing passes to it or from it; connections stay",
     "refuse": "it makes, or takes, no new connection",
     "isolate": "nothing passes between it and the controllers (brokers only)",
+    "vanish": "nobody answers at its address, as if its machine were gone (brokers only)",
     "usurp": "cut off, succeeded by another process, and back again (instances only)",
     "stray_end": "its delayed EndTxn comes into its next transaction; SIGKILL (instances only)",
     "stray_abort": "its delayed abort comes into its next transaction (instances only)",
     "refused_commit": "its commit is refused; when the next is done: SIGKILL (instances only)",
     "disconnect": "the connection of the frame aimed at is cut, and the frame is lost",
     "fill_offsets": "idle commits fill its partitions of __consumer_offsets (brokers only)",
+    "failover": "SIGKILL; the group is watched as it moves and comes back (group coordinators)",
+    "hold_open": "a transaction is held open, then ended (end); lags are looked at (instances)",
     "delay_method": "a method of its JVM begins delay_s later (method, times)",
     "fail_method": "a method of its JVM throws an exception (method, exception, times)",
 }
@@ -81,8 +88,20 @@ class Means:
     wire: Wire | None = None  # None on a cluster that is not ours
     agents: Agents | None = None
     client: "BrokerClient | None" = None
+    app_id: str = ""  # the suspect's group, if it has one
+    output_topic: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     frames: WireAim | None = None  # None: all of the victim's
+
+
+# Those that need answers of the brokers.
+CLUSTER_ACTIONS: dict[str, Callable[[Victim, "BrokerClient", Means], Fault]] = {
+    FILL: lambda victim, client, means: FillOffsets(victim, client, means.parameters),
+    FAILOVER: lambda victim, client, means: Failover(victim, client, means.app_id),
+    HOLD_OPEN: lambda victim, client, means: HoldOpen(
+        victim, Reading(client, means.output_topic, str(means.parameters[PARAMETER]))
+    ),
+}
 
 
 def make_fault(action: str, victim: Victim, means: Means) -> Fault:
@@ -92,9 +111,9 @@ def make_fault(action: str, victim: Victim, means: Means) -> Fault:
     if action in METHOD_ACTIONS:
         assert means.agents is not None
         return MethodFault(victim, means.agents, action, means.parameters)
-    if action == FILL:
+    if action in CLUSTER_ACTIONS:
         assert means.client is not None
-        return FillOffsets(victim, means.client, means.parameters)
+        return CLUSTER_ACTIONS[action](victim, means.client, means)
     if means.wire is None:
         raise FaultError(
             f"{action} needs the proxy, and this cluster's addresses do not lead there"
@@ -119,4 +138,4 @@ def check_action(action: str) -> None:
 
 
 def needs_wire(action: str) -> bool:
-    return action not in (*PROCESS_ACTIONS, *METHOD_ACTIONS, FILL)
+    return action not in (*PROCESS_ACTIONS, *METHOD_ACTIONS, *CLUSTER_ACTIONS)

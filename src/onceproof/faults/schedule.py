@@ -14,8 +14,10 @@
 `frames`     of a fault on the network: only these, written like an aim ("EndTxn response #1")
 `settings`   what the instance has besides its own settings from its next start on
 `aim`     "mid_output": wait, from then on, for a moment in which output is being written;
-          "late_end": in which the group does not know the end of the last transaction; or one
-          frame of the protocol: see wire_aim.py. With `restart_first` its victim is restarted
+          "late_end": in which the group does not know the end of the last transaction;
+          "before_position": in which its rows are in its database and its position is not yet
+          (the database holds it there; for suspects that have one that can); or
+          one frame of the protocol: see wire_aim.py. With `restart_first` its victim is restarted
           cleanly while the frame is waited for already: one that is sent at a start only
 Steps of a schedule are carried out one after the other, so none ever hides another's effect; but
 one with `through_next` is healed only after the step that follows it.
@@ -29,24 +31,35 @@ from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.catalog import TARGETS, check_action, needs_wire
-from onceproof.faults.fill_offsets import FILL, PARAMETER, check_fill
+from onceproof.faults.failover import FAILOVER
+from onceproof.faults.failover import TARGET as FAILOVER_TARGET
+from onceproof.faults.fill_offsets import FILL, check_fill
+from onceproof.faults.fill_offsets import PARAMETER as COMMITS
+from onceproof.faults.hold_open import HOLD_OPEN, check_end
+from onceproof.faults.hold_open import PARAMETER as END
 from onceproof.faults.method import METHOD_ACTIONS, METHOD_PARAMETERS, check_method_parameters
 from onceproof.faults.network import ALL_PARAMETERS, FRAME_ACTIONS, ISOLATE, check_parameters
 from onceproof.faults.wire_aim import Release, WireAim, parse_wire_aim
 
-PARAMETERS = ALL_PARAMETERS | METHOD_PARAMETERS | {PARAMETER}
-CHECKS = {FILL: check_fill, **dict.fromkeys(METHOD_ACTIONS, check_method_parameters)}
+PARAMETERS = ALL_PARAMETERS | METHOD_PARAMETERS | {COMMITS, END}
+CHECKS = {
+    FILL: check_fill,
+    HOLD_OPEN: check_end,
+    **dict.fromkeys(METHOD_ACTIONS, check_method_parameters),
+}
 FIELDS = {"action", "target", "at", "aim", "release", "restart_first", "heal_after_s"}
 FIELDS |= {"through_next", "iteration", "frames", "settings", *PARAMETERS}
 DISCONNECT = "disconnect"
 VICTIMS_OF = {
     ISOLATE: "broker",
+    "vanish": "broker",
     "usurp": "instance",
     "stray_end": "instance",
     "stray_abort": "instance",
     "refused_commit": "instance",
     FILL: "broker",
     "toggle": "instance",
+    HOLD_OPEN: "instance",
 }
 # After these the instance starts anew: its settings can be others then.
 ACTIONS_WITH_START = ("kill", "stop", "restart", "toggle", "usurp")
@@ -61,6 +74,7 @@ class Aim(StrEnum):
     AT_ONCE = "at_once"
     MID_OUTPUT = "mid_output"
     LATE_END = "late_end"
+    BEFORE_POSITION = "before_position"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,12 +174,17 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
 
 
 def _check_together(actions: tuple[str, ...], target: str, aim: Aim | WireAim) -> None:
-    if aim in (Aim.MID_OUTPUT, Aim.LATE_END) and not target.startswith("instance:"):
+    of_instances = (Aim.MID_OUTPUT, Aim.LATE_END, Aim.BEFORE_POSITION)
+    if aim in of_instances and not target.startswith("instance:"):
         raise UsageError(f"aim '{aim}' is for instances: they write; got target {target!r}")
     for action in actions:
         kind = VICTIMS_OF.get(action)
         if kind is not None and not target.startswith(f"{kind}:"):
             raise UsageError(f"action {action!r} is for {kind}s; got target {target!r}")
+    if FAILOVER in actions and target != FAILOVER_TARGET:
+        raise UsageError(f"action {FAILOVER!r} is for {FAILOVER_TARGET}; got target {target!r}")
+    if HOLD_OPEN in actions and aim is not Aim.MID_OUTPUT:
+        raise UsageError(f"a fault with action {HOLD_OPEN!r} needs the aim '{Aim.MID_OUTPUT}'")
     if DISCONNECT in actions and not isinstance(aim, WireAim):
         raise UsageError('a fault with action "disconnect" needs an aim like "EndTxn request"')
 

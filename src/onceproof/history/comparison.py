@@ -1,6 +1,7 @@
 """Delivery modes compared: what each claims, and what each fault made of it. compare.json."""
 
 import json
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -10,6 +11,10 @@ from typing import Any
 from onceproof.history.event import Event
 from onceproof.history.verdict import Verdict
 
+SPEED = "speed"  # the column without a fault that measures records a second
+YARDSTICK = "consumer_auto_commit"  # what speeds are told relative to
+STEADY = (0.1, 0.9)  # of all records: between them nothing starts and nothing ends
+SAMPLES_MIN = 3
 EXACTLY, AT_LEAST, AT_MOST, NONE = "exactly once", "at least once", "at most once", "none"
 
 
@@ -28,6 +33,7 @@ class CellTrial:
     verdict: Verdict
     anomalies: Mapping[str, int] = field(default_factory=dict)
     recovery_s: float | None = None  # until its position moved on; None: it did not, or no fault
+    records_per_s: float | None = None  # in the column that measures it
     duration_s: float = 0.0
     reason: str = ""
     run: str = ""  # the run directory, relative to the comparison's
@@ -65,6 +71,12 @@ class ModeCell:
         known = [each.recovery_s for each in self.trials if each.recovery_s is not None]
         return max(known, default=None)
 
+    @property
+    def records_per_s(self) -> float | None:
+        """The median."""
+        known = [each.records_per_s for each in self.trials if each.records_per_s is not None]
+        return statistics.median(known) if known else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
@@ -100,6 +112,13 @@ class Comparison:
         if found == {"duplicated"}:
             return AT_LEAST
         return AT_MOST if found == {"lost"} else NONE
+
+    def relative_speed(self, mode: str) -> float | None:
+        """By auto-commit's, measured in the same comparison."""
+        mine, yardstick = (self.cell(name, SPEED) for name in (mode, YARDSTICK))
+        if not mine or not yardstick or not mine.records_per_s or not yardstick.records_per_s:
+            return None
+        return mine.records_per_s / yardstick.records_per_s
 
     def is_kept(self, mode: Mode) -> bool:
         found = {name for each in self.cells if each.mode == mode.name for name in each.anomalies}
@@ -142,19 +161,18 @@ def _cell(data: dict[str, Any]) -> ModeCell:
     return ModeCell(**data, trials=tuple(trials))
 
 
-def recovery_s(events: Iterable[Event]) -> float | None:
-    """From the first fault that applied until the position went on. A sample from before the fault
-    may be older than what the victim did last: where it stood is told by the first one after it.
+def records_per_s(events: Iterable[Event]) -> float | None:
+    """While the middle of the input was worked on, by what is written; by the position where
+    nothing is written into a topic. None: it was over before two samples could be taken.
     """
-    struck: float | None = None
-    stood: int | None = None
-    for event in events:
-        if event.kind == "fault" and event.detail["applied"] == "true" and struck is None:
-            struck = event.at_s
-        elif event.kind == "progress" and struck is not None:
-            now = int(event.detail["position"])
-            if stood is None:
-                stood = now
-            elif now > stood:
-                return event.at_s - struck
-    return None
+    samples = [event for event in events if event.kind == "progress"]
+    if not samples:
+        return None
+    measure = "output" if int(samples[-1].detail["output"]) else "position"
+    done = [(each.at_s, int(each.detail[measure])) for each in samples]
+    first, last = (share * done[-1][1] for share in STEADY)
+    steady = [(at_s, count) for at_s, count in done if first <= count <= last]
+    if len(steady) < SAMPLES_MIN:
+        return None
+    (began_s, before), (ended_s, after) = steady[0], steady[-1]
+    return (after - before) / (ended_s - began_s) if after > before else None

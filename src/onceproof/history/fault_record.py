@@ -16,6 +16,7 @@ class FaultRecord:
     evidence: str = ""  # what shows that it applied, or why it did not
     healed_at_s: float | None = None
     iteration: int | None = None
+    recovery_s: float | None = None  # from then on until the suspect's position moved; None: not
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -26,6 +27,7 @@ class FaultRecord:
             "evidence": self.evidence,
             "healed_at_s": None if self.healed_at_s is None else round(self.healed_at_s, 3),
             "iteration": self.iteration,
+            "recovery_s": None if self.recovery_s is None else round(self.recovery_s, 1),
         }
 
     @staticmethod

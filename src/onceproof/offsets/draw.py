@@ -31,11 +31,12 @@ COLUMNS = (
 
 def draw(view: OffsetsView, now_ms: int) -> str:
     lines = [] if view.group is None else [_place(view.group), ""]
+    gone = [f"{name}: deleted; the group still has positions there" for name in view.gone]
     if not view.partitions:
-        return "\n".join([*lines, "no partition to tell of"])
+        return "\n".join([*lines, "no partition to tell of", *gone])
     lines += _table([list(COLUMNS), *map(_row, view.partitions)])
     lines += ["", LEGEND, "lag rc: LSO − position; lag ru: HWM − position; last record: of data"]
-    notes = [note for each in view.partitions for note in _notes(each, now_ms)]
+    notes = [note for each in view.partitions for note in _notes(each, now_ms)] + gone
     return "\n".join([*lines, *([""] if notes else []), *notes])
 
 

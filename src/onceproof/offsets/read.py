@@ -15,11 +15,12 @@ from onceproof.cluster.rawlog import read_headers
 from onceproof.cluster.replicas import replication
 from onceproof.cluster.roles import group_coordinator, partition_leaders
 from onceproof.cluster.transactions import named_open_transactions
-from onceproof.errors import UsageError
+from onceproof.errors import ClusterError, OnceproofError, UsageError
 from onceproof.offsets.view import GroupPlace, OffsetsView, PartitionOffsets, Tail, tail_of
 
 TAIL_OFFSETS = 1_000
 TAIL_GROWTH = 32
+TAIL_S_MAX = 5.0  # a leader that moves is waited for so long
 NAMES_TOLD_MAX = 10
 
 
@@ -39,10 +40,28 @@ def read_offsets(
     names = asked_topics or (sorted(positions) if group is not None else ours)
     return OffsetsView(
         partitions=tuple(
-            each for name in names for each in _topic(client, name, positions.get(name, {}))
+            each
+            for name in names
+            if name in known
+            for each in _topic_while_it_is_there(client, name, positions.get(name, {}))
         ),
         group=place,
+        gone=tuple(name for name in names if name not in known),
     )
+
+
+def _topic_while_it_is_there(
+    client: BrokerClient, topic: str, positions: Mapping[int, int]
+) -> list[PartitionOffsets]:
+    """A question that fails is told by its own words, unless its topic has gone meanwhile."""
+    try:
+        return _topic(client, topic, positions)
+    except OnceproofError as error:
+        if topic in _topics(client):
+            raise
+        raise ClusterError(
+            f"topic {topic!r} was deleted while its offsets were asked for; ask again"
+        ) from error
 
 
 def _topics(client: BrokerClient) -> dict[str, bool]:
@@ -64,7 +83,10 @@ def _not_there(
     shown = list(known)[:NAMES_TOLD_MAX]
     more = f" and {len(known) - len(shown)} more" if len(known) > len(shown) else ""
     told = f"{', '.join(shown)}{more}" if shown else "none"
-    return UsageError(f"no {what} {name!r} at {client.bootstrap_server}; there: {told}")
+    return UsageError(
+        f"no {what} {name!r} at {client.bootstrap_server}, or none that this user may see;"
+        f" there: {told}"
+    )
 
 
 def _place(client: BrokerClient, group: str, state: str) -> GroupPlace:
@@ -126,7 +148,7 @@ def _tail(client: BrokerClient, where: tuple[str, int], bounds: tuple[int, int, 
     reach = TAIL_OFFSETS
     while True:
         begin = max(start, hwm - reach)
-        headers = read_headers(client, topic, partition, begin)
+        headers = read_headers(client, topic, partition, begin, TAIL_S_MAX)
         known = (header for header in headers if header.last_offset < hwm)
         tail = tail_of(partition, begin, known, lso)
         if tail.last_committed is not None or begin == start:

@@ -105,10 +105,15 @@ class OffsetsView:
 
     partitions: tuple[PartitionOffsets, ...] = field(default=())
     group: GroupPlace | None = None
+    gone: tuple[str, ...] = ()  # topics that the group has positions in, and that are deleted
 
     def to_json(self) -> dict[str, Any]:
         group = None if self.group is None else {**asdict(self.group), "agrees": self.group.agrees}
-        return {"group": group, "partitions": [each.to_json() for each in self.partitions]}
+        return {
+            "group": group,
+            "partitions": [each.to_json() for each in self.partitions],
+            "gone": list(self.gone),
+        }
 
 
 def tail_of(partition: int, begin: int, headers: Iterable[BatchHeader], lso: int) -> Tail:

@@ -1,15 +1,16 @@
 """A comparison for people: one table for a terminal, one HTML page.
 
-mode                    claims         measured       none   torn
-consumer_manual_commit  at least once  at least once  held   duplicated 20 (1 of 1), 3.1 s
-consumer_sqlite         exactly once   exactly once   held   ·
+mode                    claims         measured       speed           torn
+consumer_manual_commit  at least once  at least once  21,000/s 0.90×  duplicated 20 (1 of 1), 3.1 s
+consumer_sqlite         exactly once   exactly once   35,000/s 1.50×  ·
 
-`·` is no cell: that fault cannot meet that mode. Seconds: from the fault until work went on.
+`·` is no cell: that fault cannot meet that mode. Seconds: from the fault until work went on. Speed:
+records a second, and relative to auto-commit's.
 """
 
 from collections.abc import Iterator
 
-from onceproof.history.comparison import Comparison, ModeCell
+from onceproof.history.comparison import SPEED, Comparison, ModeCell
 from onceproof.report.html import environment
 
 NO_CELL = "·"
@@ -39,10 +40,17 @@ def columns(comparison: Comparison) -> list[str]:
 def rows(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
     """By mode: its words, in the order of `columns`."""
     for mode in comparison.modes:
-        cells = (comparison.cell(mode.name, fault) for fault in comparison.faults)
+        cells = (cell_word(comparison, mode.name, fault) for fault in comparison.faults)
         claims = f"{mode.claims} (a lie)" if mode.is_liar else mode.claims
         measured = comparison.measured(mode.name) or TO_COME
-        yield mode.name, [mode.name, claims, measured, *map(word, cells)]
+        yield mode.name, [mode.name, claims, measured, *cells]
+
+
+def cell_word(comparison: Comparison, mode: str, fault: str) -> str:
+    """The cell, and beside a speed what it is relative to auto-commit's."""
+    told = word(comparison.cell(mode, fault))
+    relative = comparison.relative_speed(mode) if fault == SPEED else None
+    return told if relative is None else f"{told} {relative:.2f}×"
 
 
 def word(cell: ModeCell | None) -> str:
@@ -56,6 +64,8 @@ def word(cell: ModeCell | None) -> str:
     if cell.unknown:
         unknown = f"unknown ({cell.unknown} of {tried})"
         told = unknown if cell.unknown == tried else f"{told}, {unknown}"
+    if cell.fault == SPEED and told == "held":
+        return "too fast" if cell.records_per_s is None else f"{cell.records_per_s:,.0f}/s"
     return told if cell.recovery_s is None else f"{told}, {cell.recovery_s:.1f} s"
 
 
@@ -86,7 +96,7 @@ def render_comparison_html(comparison: Comparison) -> str:
         comparison=comparison,
         columns=columns(comparison),
         summary=summary(comparison),
-        word=word,
+        word=cell_word,
         kind=kind,
         measured=comparison.measured,
     )

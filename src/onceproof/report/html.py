@@ -1,6 +1,7 @@
 """report.html: one file, no network, readable without JavaScript. What a run says is escaped."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -61,6 +62,7 @@ def _drawn(stories: Sequence[Story | None], findings: int) -> list[tuple[Story, 
     return [None if story is None else (story, Markup(draw_story(story))) for story in whole]
 
 
+@cache
 def environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -77,6 +79,7 @@ def environment() -> Environment:
         faults_applied=wording.faults_applied,
         points_met=wording.points_met,
         met=wording.MET,
+        fault_told=wording.fault_told,
         event_sentence=wording.event_sentence,
         flat_rows=wording.flat_rows,
     )

@@ -113,7 +113,7 @@ def _faults(faults: Sequence[FaultRecord]) -> Iterator[str]:
         healed = wording.seconds(fault.healed_at_s)
         at = wording.seconds(fault.at_s)
         yield form.format(place, iteration, at, fault.action, fault.target, applied, healed)
-        yield from _paragraph(fault.evidence, " " * 13)
+        yield from _paragraph(wording.fault_told(fault), " " * 13)
 
 
 def _findings(findings: Iterable[Finding], stories: Sequence[Story | None] = ()) -> Iterator[str]:

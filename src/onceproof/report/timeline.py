@@ -29,7 +29,14 @@ CURVES = {
 }
 PROCESS_NAME = re.compile(r"(instance|broker) \d+")
 # What a fault in force makes of its target; any other action merely disturbs it.
-STATE_OF_ACTION = {"kill": "down", "stop": "down", "restart": "down", "pause": "paused"}
+STATE_OF_ACTION = {
+    "kill": "down",
+    "stop": "down",
+    "restart": "down",
+    "failover": "down",
+    "pause": "paused",
+    "hold_open": "paused",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,6 +52,13 @@ def points_met(points: Sequence[Point]) -> str:
     return f"{sum(point.met is True for point in points)} of {len(points)} met"
 
 
+def fault_told(fault: FaultRecord) -> str:
+    """What shows it, and how long it kept the suspect from its work."""
+    if fault.recovery_s is None:
+        return fault.evidence
+    return f"{fault.evidence}; work went on after {fault.recovery_s:.1f} s"
+
+
 def count_name(name: str) -> str:
     return name.replace("_", " ")
 

@@ -21,9 +21,11 @@ _CONSUMER_SETTINGS = {
     "assignor": "range",
     "static_membership": "false",
     "max_poll_interval_ms": "300000",
+    "session_timeout_ms": "3000",
 }
 _OWN_TOPICS = ("offsets", "snapshots")
 _OWN_SETTINGS = {"snapshot_every": "50", "restore_s": "0", **_CONSUMER_SETTINGS}
+_EVICTED = "consumer poll timeout has expired"  # so a Java consumer says why it leaves its group
 _STREAMS = (sys.executable, "-m", "onceproof.suspects.streams")
 _STREAMS_BACK_S = 9.0  # a JVM, the session of the dead member, a rebalance, its state
 _SPARK_SETTINGS = {
@@ -75,7 +77,7 @@ SUSPECTS: dict[str, Suspect] = {
         ),
         Suspect(
             name="consumer_manual_commit",
-            description="a plain consumer: output first, then its offsets (or order=commit_first)",
+            description="a plain consumer: output first, then its offsets",
             argv=(*_CONSUMER, "manual_commit"),
             guarantee=Guarantee.AT_LEAST_ONCE,
             torn_at="OffsetCommit request",
@@ -83,7 +85,7 @@ SUSPECTS: dict[str, Suspect] = {
             offsets_in_group=True,
             workloads=("copy",),
             transactional=False,
-            settings={"order": "output_first", "commit": "batch", **_CONSUMER_SETTINGS},
+            settings={"commit": "batch", **_CONSUMER_SETTINGS},
         ),
         Suspect(
             name="consumer_commit_first",
@@ -161,6 +163,30 @@ SUSPECTS: dict[str, Suspect] = {
             instances_max=1,
         ),
         Suspect(
+            name="consumer_postgres",
+            description="the same on a PostgreSQL server, with a group that shares the work out",
+            argv=(*_CONSUMER, "postgres"),
+            guarantee=Guarantee.EXACTLY_ONCE,
+            torn_at="before_position",
+            position=PositionHome.POSTGRES,
+            offsets_in_group=False,
+            workloads=("copy",),
+            transactional=False,
+            settings=_CONSUMER_SETTINGS,
+        ),
+        Suspect(
+            name="consumer_cassandra",
+            description="keys that come again the same (or write=lwt), on a Cassandra server",
+            argv=(*_CONSUMER, "cassandra"),
+            guarantee=Guarantee.EXACTLY_ONCE,
+            torn_at="mid_output",
+            position=PositionHome.CASSANDRA,
+            offsets_in_group=False,
+            workloads=("copy",),
+            transactional=False,
+            settings={"write": "keys", **_CONSUMER_SETTINGS},
+        ),
+        Suspect(
             name="consumer_java",
             description="consumer_transactional in Java, with the clients of any Kafka"
             " (clients=VERSION)",
@@ -170,6 +196,32 @@ SUSPECTS: dict[str, Suspect] = {
             workloads=("copy",),
             transactional=True,
             settings={"clients": "4.3.1"},
+        ),
+        Suspect(
+            name="consumer_java_own_offsets",
+            description="a service in Java with its offsets in a topic of its own; any timeout of"
+            " its consumers by name (consumer.request.timeout.ms=…)",
+            guarantee=Guarantee.EXACTLY_ONCE,
+            argv=(sys.executable, "-m", "onceproof.suspects.java", "OwnOffsets"),
+            position=PositionHome.OWN_TOPIC,
+            offsets_in_group=False,
+            workloads=("copy",),
+            transactional=True,
+            topics=("offsets",),
+            settings={
+                "clients": "4.3.1",
+                "restore": "polling",
+                "restore_s": "0",
+                "read": "to_end",
+                "poll_ms": "10000",
+                "request_ms": "30000",
+                "call_ms": "60000",
+                "api_timeout_ms": "",
+                "bootstrap_from": "0",
+                "work_ms": "0",
+            },
+            open_prefix="consumer.",
+            log_evidence=(_EVICTED,),
         ),
         Suspect(
             name="streams_exactly_once",

@@ -11,6 +11,7 @@ from onceproof.deadline import pause
 SETTINGS_VARIABLE = "ONCEPROOF_SETTINGS"
 SPARK_CLASSPATH_VARIABLE = "ONCEPROOF_SPARK_CLASSPATH"
 SPARK_JAVA_OPTIONS_VARIABLE = "ONCEPROOF_SPARK_JAVA_OPTIONS"
+DATABASE_VARIABLE = "ONCEPROOF_DATABASE"  # the address of the one made for it, if any
 DOOR_VARIABLE = "ONCEPROOF_DOOR"  # a spare's: the file that will tell it who it is
 DOOR_POLL_S = 0.02
 
@@ -29,6 +30,7 @@ class Assignment:
     settings: Mapping[str, str] = field(default_factory=dict)
     spark_classpath: str = ""
     spark_java_options: str = ""
+    database: str = ""
 
     def state_dir(self, instance: int) -> Path:
         return self.state_root / f"instance-{instance}"
@@ -47,6 +49,7 @@ def contract(assignment: Assignment, instance: int) -> dict[str, str]:
         SETTINGS_VARIABLE: json.dumps(dict(assignment.settings)),
         SPARK_CLASSPATH_VARIABLE: assignment.spark_classpath,
         SPARK_JAVA_OPTIONS_VARIABLE: assignment.spark_java_options,
+        DATABASE_VARIABLE: assignment.database,
     }
 
 

@@ -14,6 +14,13 @@ class PositionHome(StrEnum):
     SPARK_CHECKPOINT = "spark checkpoint"  # of the query below ONCEPROOF_STATE_DIR/checkpoint
     OWN_TOPIC = "own topic"  # the last record of each partition of ONCEPROOF_APP_ID-offsets
     SQLITE = "sqlite"  # a table below ONCEPROOF_STATE_DIR, with its results in another
+    POSTGRES = "postgres"  # the same at ONCEPROOF_DATABASE, on a server that is started for it
+    CASSANDRA = "cassandra"  # likewise
+
+    @property
+    def is_table(self) -> bool:
+        """Then the results are in a table, too, and none of them is sent to a broker."""
+        return self in (PositionHome.SQLITE, PositionHome.POSTGRES, PositionHome.CASSANDRA)
 
 
 class Guarantee(StrEnum):
@@ -47,7 +54,8 @@ class Suspect:
     workloads: tuple[str, ...] = ALL_WORKLOADS
     guarantee: Guarantee | None = None  # None: it depends on its settings, or is not known
     is_liar: bool = False  # planted: it is known not to keep what it claims
-    # The frame at which its output and its position are apart; none: they never are, or not there.
+    # What to aim at where its output and its position are apart, a frame or a moment in its
+    # database; none: they never are, or nobody sees it.
     torn_at: str | None = None
     topics: tuple[str, ...] = ()  # of its own, made for it: ONCEPROOF_APP_ID-<each>
     # Whether all its output is in transactions. None: not known, so nothing is held against it.

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import onceproof
+from onceproof.databases.catalog import DATABASES
 from onceproof.history.run_directory import RunDirectory
 from onceproof.jars.local_lock import is_committed
 from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX, committed_lock
@@ -35,6 +36,7 @@ def versions(plan: Plan) -> dict[str, str]:
         "onceproof": onceproof.__version__,
         "kafka": _of_brokers(plan),
         **_of_suspect(plan),
+        **_of_database(plan),
         **{name: _installed(name) for name in PACKAGES},
         "spark connector": _connector(),
         "java": find_java().version,
@@ -65,6 +67,11 @@ def _of_suspect(plan: Plan) -> dict[str, str]:
         for key, (name, prefix) in LIBRARIES.items()
         if key in chosen
     }
+
+
+def _of_database(plan: Plan) -> dict[str, str]:
+    database = DATABASES.get(plan.suspect.position)
+    return {} if database is None else {database.name: database.version()}
 
 
 def _lock_told(jar_set: str) -> str:

@@ -5,6 +5,7 @@ when it looks right, looked at again while nothing of it can move, and let go on
 
     a suspect with transactions     one of its transactions is open on the output topic
     a suspect without               output has been written since its position last moved
+    a suspect with a database       that says so of this instance
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from onceproof.cluster.topics import OpenTransaction
 from onceproof.deadline import Deadline, pause, wait_until
 from onceproof.errors import ClusterError, FaultError
 from onceproof.suspects.instance import Instance
+from onceproof.suspects.tables.table import Seen, Table
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
 
@@ -26,8 +28,8 @@ SETTLE_AMONG_MANY_S = 0.6
 LOOK_S_MAX = 30.0
 ONGOING = "Ongoing"
 
-# partition, producer id, epoch, start offset
-Identity = tuple[int, int, int, int]
+# partition, producer id, epoch, start offset; or what a database tells one from another by
+Identity = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,11 +74,11 @@ class Aim:
         """For a short while do nothing but look: one may be open for milliseconds only."""
         glance = Deadline(GLANCE_S)
         while not glance.expired():
-            seen = self._sign()
+            seen = self._sign(instance)
             if seen is not None:
                 instance.pause(family)
                 pause(self._settle_s)
-                again = self._sign()
+                again = self._sign(instance)
                 if again is not None and self._is_the_same(seen, again):
                     return again.told
                 instance.resume()
@@ -88,8 +90,8 @@ class Aim:
         if not seen.identities:
             return not again.identities
         common = seen.identities & again.identities
-        if not common:
-            return False
+        if not common or self._stage.table is not None:
+            return bool(common)
         try:
             listed = topics.list_transactions(self._stage.client)
         except ClusterError:
@@ -97,8 +99,10 @@ class Aim:
         ongoing = {each.producer_id for each in listed if each.state == ONGOING}
         return any(producer_id in ongoing for _, producer_id, _, _ in common)
 
-    def _sign(self) -> Sign | None:
+    def _sign(self, instance: Instance) -> Sign | None:
         """What shows that output is being written right now; None if nothing does."""
+        if self._stage.table is not None:
+            return self._in_table(self._stage.table, instance)
         transactional = self._stage.plan.suspect.transactional
         if transactional is not False:
             opened = self._open_now()
@@ -106,6 +110,14 @@ class Aim:
             if fresh:
                 return Sign(identities=fresh, told=_told(min(fresh), self._stage.output_topic))
         return self._unprotected_output() if transactional is not True else None
+
+    def _in_table(self, table: Table, instance: Instance) -> Sign | None:
+        if not isinstance(table, Seen):
+            raise FaultError("nobody sees into its database: an aim at mid output cannot be met")
+        found = table.unfinished(instance.number)
+        if not found:
+            return None
+        return Sign(identities=frozenset(found), told="; ".join(found.values()))
 
     def _unprotected_output(self) -> Sign | None:
         try:

@@ -7,9 +7,17 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from onceproof.errors import OnceproofError
-from onceproof.history.comparison import CellTrial, Comparison, Mode, ModeCell, recovery_s
+from onceproof.errors import MachineError, OnceproofError
+from onceproof.history.comparison import (
+    SPEED,
+    CellTrial,
+    Comparison,
+    Mode,
+    ModeCell,
+    records_per_s,
+)
 from onceproof.history.event import read_events
+from onceproof.history.recovery import recovery_s
 from onceproof.history.run_directory import ensure_runs_dir
 from onceproof.history.verdict import Verdict
 from onceproof.trial.about import versions
@@ -22,6 +30,7 @@ from onceproof.trial.compare_plan import (
 )
 from onceproof.trial.plan import Plan
 from onceproof.trial.premises import Premises
+from onceproof.trial.provision import require_database
 from onceproof.trial.run import run_trial
 
 COMPARE_JSON = "compare.json"
@@ -77,19 +86,26 @@ class Compare:
         if plan is None:
             return ModeCell(mode=mode.name, fault=fault, reason=FAULTS[fault].why_not)
         self.comparison = replace(self.comparison, versions=versions(plan))
-        trials = tuple(self._trial(plan, premises) for _ in range(self._request.repeats))
+        is_timed = fault == SPEED
+        trials = tuple(self._trial(plan, premises, is_timed) for _ in range(self._request.repeats))
         return ModeCell(mode=mode.name, fault=fault, trials=trials)
 
-    def _trial(self, plan: Plan, premises: Premises) -> CellTrial:
+    def _trial(self, plan: Plan, premises: Premises, is_timed: bool) -> CellTrial:
+        try:
+            require_database(plan)  # the brokers that stand need not go for that
+        except MachineError as problem:
+            return CellTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=plan.repeat)
         try:
             result, run = run_trial(plan, None, premises.spark, premises.stand(plan))
         except OnceproofError as problem:
             premises.leave()
             return CellTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=plan.repeat)
+        events = list(read_events(run.events))
         return CellTrial(
             verdict=result.verdict,
             anomalies={each.anomaly: each.count for each in result.findings},
-            recovery_s=recovery_s(read_events(run.events)),
+            recovery_s=recovery_s(events),
+            records_per_s=records_per_s(events) if is_timed else None,
             duration_s=result.duration_s,
             reason="; ".join(result.reasons),
             run=str(run.path.relative_to(self._directory)),

@@ -2,19 +2,19 @@
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
-from onceproof.history.comparison import Mode
+from onceproof.history.comparison import SPEED, Mode
 from onceproof.suspects.catalog import SUSPECTS
 from onceproof.suspects.suspect import PositionHome, Suspect
 from onceproof.trial.plan import SEED_DEFAULT, Plan, Request, plan_scenario
 from onceproof.trial.scenario import make_scenario
 
 MODES = tuple(name for name in SUSPECTS if name.startswith("consumer_"))
-MODES_DEFAULT = tuple(name for name in MODES if name != "consumer_java")
+MODES_DEFAULT = tuple(name for name in MODES if not name.startswith("consumer_java"))
 AT = "30%"
 PAUSE_S = 7.0
 AWAY_S = 4.0
@@ -30,6 +30,9 @@ COMMON: dict[str, Any] = {
     "drain_s": 120.0,
 }
 SETTINGS = {"batch": "20", "work_ms": "5", "max_poll_interval_ms": "4000", "restore_s": "1.5"}
+# No work, and more than the samples of a second: how fast the mode itself is.
+AT_FULL_SPEED: dict[str, Any] = {"records": 100_000, "keys": 1_000, "feed_s": 0.0}
+SETTINGS_AT_FULL_SPEED = {"batch": "500", "work_ms": "0", "snapshot_every": "1000"}
 Schedule = list[dict[str, Any]]
 
 
@@ -42,6 +45,8 @@ class ModeFault:
     schedule: Callable[[Suspect], Schedule | None]
     instances: int = 1
     why_not: str = ""
+    scenario: Mapping[str, Any] = field(default_factory=dict)  # instead of what is common
+    settings: Mapping[str, str] = field(default_factory=lambda: SETTINGS)
 
 
 def _nothing(_: Suspect) -> Schedule:
@@ -53,15 +58,16 @@ def _mid_batch(suspect: Suspect) -> Schedule:
 
 
 def _mid_output(suspect: Suspect) -> str:
-    """What is written into a table is not seen from outside."""
+    """What is written into a file of its own is not seen from outside."""
     return "at_once" if suspect.position is PositionHome.SQLITE else "mid_output"
 
 
 def _torn(suspect: Suspect) -> Schedule | None:
     if suspect.torn_at is None:
         return None
-    kill = {"action": "kill", "target": "instance:0", "at": AT}
-    return [{**kill, "aim": suspect.torn_at, "release": "drop"}]
+    kill = {"action": "kill", "target": "instance:0", "at": AT, "aim": suspect.torn_at}
+    is_frame = " " in suspect.torn_at
+    return [{**kill, "release": "drop"} if is_frame else kill]
 
 
 def _late(suspect: Suspect) -> Schedule | None:
@@ -86,9 +92,20 @@ def _broker(_: Suspect) -> Schedule:
     return [{"action": "kill", "target": "broker:leader", "at": AT, "heal_after_s": AWAY_S}]
 
 
+def _network(_: Suspect) -> Schedule:
+    return [{"action": "cut", "target": "broker:leader", "at": AT, "heal_after_s": AWAY_S}]
+
+
 FAULTS = {
     fault.name: fault
     for fault in (
+        ModeFault(
+            name=SPEED,
+            told="nothing happens, and nobody waits: how many records a second",
+            schedule=_nothing,
+            scenario=AT_FULL_SPEED,
+            settings=SETTINGS_AT_FULL_SPEED,
+        ),
         ModeFault(name="none", told="nothing happens", schedule=_nothing),
         ModeFault(name="mid_batch", told="SIGKILL in the middle of a batch", schedule=_mid_batch),
         ModeFault(
@@ -117,6 +134,11 @@ FAULTS = {
             instances=2,
         ),
         ModeFault(name="broker", told="SIGKILL of the output's leader", schedule=_broker),
+        ModeFault(
+            name="network",
+            told=f"nothing passes to or from the output's leader for {AWAY_S:.0f} s",
+            schedule=_network,
+        ),
     )
 }
 
@@ -176,13 +198,14 @@ def plan_mode(request: CompareRequest, mode: str, fault: str, directory: Path) -
     scenario = make_scenario(
         {
             **COMMON,
+            **chosen.scenario,
             "name": f"{mode.removeprefix('consumer_')}-{fault}",
             "description": f"one cell of a comparison: {mode}, {chosen.told}",
             "suspect": mode,
             "brokers": request.brokers,
             "instances": min(chosen.instances, suspect.instances_max),
             "faults": tuple(schedule),
-            "settings": _settings(suspect, SETTINGS),
+            "settings": _settings(suspect, chosen.settings),
         }
     )
     return plan_scenario(
@@ -190,7 +213,7 @@ def plan_mode(request: CompareRequest, mode: str, fault: str, directory: Path) -
         Request(
             suspect=mode,
             seed=request.seed,
-            records=request.records,
+            records=None if "records" in chosen.scenario else request.records,
             kafka=request.kafka,
             runs_dir=directory / "cells",
             repeat=_repeat(request, mode, fault),

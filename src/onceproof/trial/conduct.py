@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from onceproof.checks.catalog import CHECKS
+from onceproof.history.event import read_events
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
 from onceproof.history.point import Point
@@ -18,6 +19,7 @@ from onceproof.trial.judge import CaseFacts, Judged, judge_run
 from onceproof.trial.live import end_live_validator, start_live_validator
 from onceproof.trial.pour import pour_results
 from onceproof.trial.readback import read_back
+from onceproof.trial.seen import unseen
 from onceproof.trial.stage import Stage
 from onceproof.trial.strike import Striker
 from onceproof.trial.watch import EarlyFinding, SuspectDied, Watch
@@ -110,6 +112,7 @@ def _stand_still(stage: Stage, course: Course, end: DrainEnd, *, was_broken: boo
     pour_results(stage)
     course.frames = stage.frames_seen()
     course.doubts += stage.wire_troubles()
+    course.doubts += unseen(stage.plan.scenario.seen, read_events(stage.directory.events))
     watch = Watch(stage)
     stable = settle(stage, watch)
     position = watch.position()

@@ -31,13 +31,14 @@ def catch_up(stage: Stage, watch: Watch, feed: Feed) -> DrainEnd:
     """Wait for the feed and then for the suspect, as long as anything moves."""
     scenario = stage.plan.scenario
     budget = Deadline(scenario.drain_s + feed.records / RECORDS_PER_SECOND_MIN)
-    seen = (-1, -1)
+    seen = (-1, -1, -1)
     quiet = Deadline(scenario.stuck_after_s)
 
     def over() -> bool:
         nonlocal seen, quiet
         sample = watch.last
-        moved = (sample.written, sample.processed)
+        up = sum(instance.says_started for instance in stage.instances)
+        moved = (sample.written, sample.processed, up)
         if moved != seen or not feed.is_done():
             seen, quiet = moved, Deadline(scenario.stuck_after_s)
         return (feed.is_done() and sample.caught_up()) or quiet.expired()

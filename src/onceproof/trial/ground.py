@@ -1,6 +1,6 @@
 """The brokers, and the proxy before them: for one trial, or for many one after the other.
 
-suspects ──▶ proxy ──▶ brokers ◀── injector, judge
+suspects ──▶ proxy ──▶ brokers ◀── injector, judge      (a database, for suspects that need one)
                └── records every frame, into the directory of the trial that goes on
 """
 
@@ -13,6 +13,8 @@ from onceproof.cluster.external import ExternalCluster
 from onceproof.cluster.local import LocalCluster
 from onceproof.cluster.ports import HeldPorts
 from onceproof.cluster.settings import SUSPECTS
+from onceproof.databases.catalog import DATABASES
+from onceproof.databases.server import Server, ServerOrder
 from onceproof.faults.jvm.byteman import Agents
 from onceproof.trial.plan import Plan
 from onceproof.wire.control import Wire
@@ -31,6 +33,8 @@ class Ground:
         self.agents = Agents(self._ports.take)  # in the JVMs of brokers and instances
         self._is_kept = is_kept
         self._behind_proxy = {SUSPECTS}
+        self._databases: dict[str, Server] = {}
+        self._place: tuple[Path, Path] | None = None  # for data, for logs
 
     def __enter__(self) -> "Ground":
         return self
@@ -53,12 +57,24 @@ class Ground:
         stands = all(each.is_running() and not each.is_paused() for each in self.brokers.values())
         return stands and (self.wire is None or not self.wire.is_gone)
 
+    def database(self, name: str) -> Server:
+        """Started for the first suspect that needs it; the next ones find it running."""
+        if name not in self._databases:
+            assert self._place is not None
+            data, logs = self._place
+            order = ServerOrder(directory=data / name, logs=logs, take_ports=self._ports.take)
+            self._databases[name] = DATABASES[name].start(order)
+        return self._databases[name]
+
     def require_alive(self) -> None:
-        """Without the proxy the suspect talks to nobody, and that is not its fault."""
+        """Without proxy or database the suspect talks to nobody, and that is not its fault."""
         if self.wire is not None:
             self.wire.require_alive()
+        for database in self._databases.values():
+            database.require_alive()
 
     def open(self, plan: Plan, *, logs: Path, state: Path, record: Path, note: Note) -> None:
+        self._place = (state, logs)
         if plan.bootstrap_server is not None:
             self._cluster = ExternalCluster(plan.bootstrap_server)
             return
@@ -74,6 +90,7 @@ class Ground:
             directory=state / "brokers",
             logs=logs,
             brokers=plan.scenario.brokers,
+            controller_apart=plan.scenario.controllers == "apart",
             properties=plan.scenario.broker_properties,
             advertise=None if self.wire is None else self._advertise,
             on_start=self._know_broker,
@@ -98,6 +115,8 @@ class Ground:
         """Each step on its own: one that fails does not keep the others from being done."""
         with contextlib.ExitStack() as last_first:
             last_first.callback(self._ports.release)
+            for database in self._databases.values():
+                last_first.callback(database.stop)
             if self.wire is not None:
                 last_first.callback(self.wire.close)
             if self._cluster is not None and not self._is_kept:

@@ -128,6 +128,11 @@ def plan_scenario(scenario: Scenario, request: Request) -> Plan:
     schedule = scenario.schedule()
     if request.bootstrap_server is not None:
         _refuse_on_a_foreign_cluster(scenario, schedule, request)
+    if request.keep_cluster and scenario.controllers == "apart":
+        raise UsageError(
+            f"scenario {scenario.name} has its controller apart, which `cluster down` would not"
+            " find: leave --keep-cluster out"
+        )
     if request.keep_cluster and any(step.needs_wire for step in schedule):
         raise UsageError(
             f"scenario {scenario.name} needs the proxy, which ends with the run; a cluster that is"
@@ -173,6 +178,12 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
         raise UsageError(
             f"controllers of Kafka {scenario.kafka} cannot be told other addresses than their own:"
             " `isolate` needs 4.0 or later"
+        )
+    if scenario.controllers == "apart" and any(
+        step.needs_wire_among_controllers for step in scenario.schedule()
+    ):
+        raise UsageError(
+            "`isolate` is for brokers that are controllers, too; got controllers apart"
         )
     check_settings(suspect, settings, scenario.workload)
 
@@ -246,7 +257,8 @@ def _reach(scenario: Scenario, suspect: Suspect, request: Request) -> Reach:
     """Frames are those that the suspect is sure to send: an aim at another hits nothing."""
     ours = request.bootstrap_server is None
     has_wire = ours and not request.keep_cluster
-    frames = ["Fetch", "Produce", *(["EndTxn"] if suspect.transactional else [])]
+    frames = ["Fetch", *([] if suspect.position.is_table else ["Produce"])]
+    frames += ["EndTxn"] if suspect.transactional else []
     if suspect.position is PositionHome.GROUP and suspect.transactional is not None:
         frames.append("TxnOffsetCommit" if suspect.transactional else "OffsetCommit")
     return Reach(

@@ -1,14 +1,12 @@
 """Where the suspect's own records say it is; it declares where those are kept."""
 
 import json
-from pathlib import Path
 
 from onceproof.cluster import topics
 from onceproof.cluster.rawlog import read_record
 from onceproof.offsets.read import last_committed
 from onceproof.suspects.position import checkpoint_position
 from onceproof.suspects.suspect import PositionHome
-from onceproof.suspects.tables import table_position
 from onceproof.trial.stage import Stage
 
 Position = dict[int, int]  # next input offset by partition
@@ -18,18 +16,12 @@ def position_of(stage: Stage) -> Position | None:
     """None: there is none yet."""
     home = stage.plan.suspect.position
     if home is PositionHome.SPARK_CHECKPOINT:
-        return checkpoint_position(state_dir(stage) / "checkpoint", stage.input_topic)
-    if home is PositionHome.SQLITE:
-        return table_position(state_dir(stage))
+        return checkpoint_position(stage.state_dir / "checkpoint", stage.input_topic)
+    if stage.table is not None:
+        return stage.table.position()
     if home is PositionHome.OWN_TOPIC:
         return _own_position(stage)
     return topics.committed_offsets(stage.client, stage.app_id, stage.input_topic) or None
-
-
-def state_dir(stage: Stage) -> Path:
-    """Of the first instance: who keeps a position there runs as one."""
-    number = stage.plan.scenario.first_instance
-    return stage.directory.state / "suspect" / f"instance-{number}"
 
 
 def _own_position(stage: Stage) -> Position | None:

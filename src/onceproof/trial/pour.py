@@ -7,9 +7,6 @@ suspect ──▶ table ──pour, once it has ended──▶ output topic ─�
 from confluent_kafka import Producer
 
 from onceproof.errors import ClusterError
-from onceproof.suspects.suspect import PositionHome
-from onceproof.suspects.tables import table_rows
-from onceproof.trial.positions import state_dir
 from onceproof.trial.stage import Stage
 
 POUR_S_MAX = 60.0
@@ -18,9 +15,9 @@ ROWS_MAX = 10_000_000
 
 def pour_results(stage: Stage) -> None:
     """Nothing to do for a suspect that writes to the output topic itself."""
-    if stage.plan.suspect.position is not PositionHome.SQLITE:
+    if stage.table is None:
         return
-    rows = table_rows(state_dir(stage))
+    rows = stage.table.rows()
     producer = Producer(
         {
             "bootstrap.servers": stage.cluster.bootstrap("judge"),

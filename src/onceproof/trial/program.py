@@ -13,7 +13,7 @@ from onceproof.trial.scenario import Scenario
 
 ALWAYS = ("records", "kafka")
 TABLES = ("versions", "settings", "broker_properties")
-_BARE_KEY = re.compile(r"^[A-Za-z0-9_-]+$")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _TRIPLE = '"""'
 
 _TEST = '''\
@@ -48,8 +48,8 @@ def to_toml(scenario: Scenario) -> str:
     """The scenario's file, its keys in the order of the model."""
     given = scenario.model_dump(exclude_defaults=True)
     data = {
-        name: getattr(scenario, name)
-        for name in Scenario.model_fields
+        name: value
+        for name, value in scenario.model_dump().items()
         if name in given or name in ALWAYS
     }
     faults = data.pop("faults", ())
@@ -77,7 +77,7 @@ def _lines(table: Mapping[str, Any]) -> str:
 
 
 def _key(name: str) -> str:
-    return name if _BARE_KEY.match(name) else _text(name)
+    return name if _BARE_KEY.fullmatch(name) else _text(name)
 
 
 def _value(value: object) -> str:

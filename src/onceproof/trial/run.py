@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from onceproof.errors import UsageError
 from onceproof.history.event import Event, EventLog, read_events
 from onceproof.history.point import Point
+from onceproof.history.recovery import recoveries_s
 from onceproof.history.run_directory import RunDirectory, ensure_runs_dir
 from onceproof.history.verdict import TrialResult
 from onceproof.machine import check_machine
@@ -69,6 +71,7 @@ class Trial:
                     judge_standing(self._stage, self._course, self._standing)
                     self._course.points = self._points()
             self._events.write("phase", "end")
+            self._time_faults()
             result = _result(self._plan, self._course, self._events.now_s())
             result.save(self.directory.verdict_json)
         finally:
@@ -95,6 +98,14 @@ class Trial:
             feed_s=scenario.records / pace if pace else 0.0,
         )
         return judge_points(scenario.points, seen)
+
+    def _time_faults(self) -> None:
+        """How long each kept the suspect from its work."""
+        took = recoveries_s(read_events(self.directory.events))
+        self._course.faults[:] = [
+            replace(fault, recovery_s=recovery_s)
+            for fault, recovery_s in zip(self._course.faults, took, strict=True)
+        ]
 
     @contextmanager
     def _guard(self) -> Iterator[None]:

@@ -21,6 +21,18 @@ VARIANT_SIGN = ":"
 EXPOSURE = "exposure"  # the variant with the library's defaults and a plain fault
 
 
+class Cure(BaseModel):
+    """Other settings of the suspect or of the brokers, and what is expected with them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    settings: dict[str, str] = Field(default_factory=dict)
+    broker_properties: dict[str, str] = Field(default_factory=dict)
+    expect: Literal["HELD", "BROKEN", "UNKNOWN"] = "HELD"
+    expect_anomalies: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
+
+
 class Scenario(BaseModel):
     """Field names are the keys of the file; all but those that make it one have defaults."""
 
@@ -46,6 +58,8 @@ class Scenario(BaseModel):
     records_per_second: int | None = Field(default=None, ge=1)  # instead of feed_s
     partitions: int = Field(default=4, ge=1, le=256)
     brokers: int = Field(default=3, ge=1, le=3)
+    # Apart: the quorum is a process of its own, and lives when brokers go.
+    controllers: Literal["combined", "apart"] = "combined"
     kafka: str = "4.3.1"
     transaction_timeout_ms: int = Field(default=10_000, ge=1_000)
     stuck_after_s: float = Field(default=90.0, gt=0)
@@ -65,6 +79,9 @@ class Scenario(BaseModel):
     versions: dict[str, Literal["HELD", "BROKEN"]] = Field(default_factory=dict)
     live: bool | None = None  # watch the output while it is written; by default in long loops
     faults: tuple[dict[str, Any], ...] = ()
+    # Parts of notes that must be in the history: without them nothing was shown, and it is UNKNOWN.
+    seen: tuple[str, ...] = ()
+    cures: dict[str, Cure] = Field(default_factory=dict)
 
     def watches_live(self) -> bool:
         """A short loop is judged often enough; the live validator takes its share of the cores."""
@@ -104,17 +121,21 @@ def scenario_names() -> list[str]:
 def load_scenario(name: str) -> Scenario:
     """By the name of a shipped scenario, or by the path of the user's own file (*.toml).
 
-    A variant of it has its name after a colon: kafka_20685_stale_checkpoint:punctuator.
+    A variant of it has its name after a colon: kafka_20685_stale_checkpoint:punctuator. So has
+    one with a cure: poll_interval_eviction:polling.
     """
     of, _, variant = name.partition(VARIANT_SIGN)
     data = _read(of)
     variants = data.pop(VARIANTS, {})
+    scenario = make_scenario(data)
     if not variant:
-        return make_scenario(data)
-    if not variants:
+        return scenario
+    if variant in scenario.cures:
+        return _cured(scenario, variant)
+    if not variants and not scenario.cures:
         raise UsageError(f"scenario {of} has no variants; got {variant!r}")
     if variant not in variants:
-        raise unknown_name(f"variant of {of}", variant, variants)
+        raise unknown_name(f"variant of {of}", variant, [*variants, *scenario.cures])
     return make_scenario(_varied(data, variant, variants[variant]))
 
 
@@ -161,6 +182,19 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
             f"scenario {scenario.name} has a program, which is a schedule: leave its faults out"
         )
     return scenario
+
+
+def _cured(scenario: Scenario, name: str) -> Scenario:
+    """With the settings of that cure, and what is expected then."""
+    cure = scenario.cures[name]
+    changed = {
+        **cure.model_dump(),
+        "settings": {**scenario.settings, **cure.settings},
+        "broker_properties": {**scenario.broker_properties, **cure.broker_properties},
+        "name": f"{scenario.name}-{name}",
+        "cures": {},
+    }
+    return make_scenario({**scenario.model_dump(), **changed})
 
 
 def _check_axis(scenario: Scenario) -> None:

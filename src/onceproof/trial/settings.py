@@ -42,6 +42,11 @@ WHOLE_NUMBERS = {
     "snapshot_every": 1,
     "state_bytes": 0,
     "watermark_ms": 0,
+    "poll_ms": 1,
+    "call_ms": 1,
+    "request_ms": 1,
+    "bootstrap_from": 0,
+    "session_timeout_ms": 1_000,
 }
 # Settings that are versions of jars: what is asked for, and which the committed lock has.
 VERSIONS = {

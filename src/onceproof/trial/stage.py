@@ -7,6 +7,7 @@ Spark ────────────────────────�
 import contextlib
 import random
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,11 @@ from onceproof.jars.spark_jvm import spark_jvm
 from onceproof.suspects.environment import Assignment
 from onceproof.suspects.instance import Instance
 from onceproof.suspects.spare import Spares
+from onceproof.suspects.suspect import PositionHome
+from onceproof.suspects.tables.cassandra import CassandraTable
+from onceproof.suspects.tables.postgres import PostgresTable
+from onceproof.suspects.tables.sqlite import SqliteTable
+from onceproof.suspects.tables.table import Table
 from onceproof.trial.ground import Cluster, Ground
 from onceproof.trial.plan import Plan
 from onceproof.trial.spark import JudgeSpark
@@ -32,6 +38,12 @@ from onceproof.wire.control import Wire
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# On a server, at the address it is given.
+TABLES: dict[str, Callable[[str], Table]] = {
+    PositionHome.POSTGRES: PostgresTable,
+    PositionHome.CASSANDRA: CassandraTable,
+}
 
 
 class Stage:
@@ -59,6 +71,8 @@ class Stage:
         self._spark = spark
         self._owns_spark = spark is None
         self._spares = spares
+        self.table: Table | None = None  # where the suspect writes, if not into a topic
+        self._database = ""  # its address, if there is a server
         self._suspect_jvm = spark_jvm("suspect") if plan.suspect.spark else None
         # The run directory's own name: unique on a cluster that others use too.
         self.app_id = f"onceproof-{directory.path.parent.name}-{directory.path.name}"
@@ -100,6 +114,7 @@ class Stage:
                     partitions = self.plan.scenario.partitions
                     topics.create_topic(self.client, topic, partitions=partitions)
                 self._set_quota()
+                self._make_table()
                 self._start_instances()
             finally:
                 self._spark = None if spark.exception() else spark.result()
@@ -145,6 +160,8 @@ class Stage:
             wire=ground.wire,
             agents=ground.agents,
             client=self.client,
+            app_id=self.app_id,
+            output_topic=self.output_topic,
             parameters=step.parameters,
             frames=step.frames,
         )
@@ -170,6 +187,22 @@ class Stage:
         ]
         quotas.limit_producers(self.client, clients, rate)
         self._note("cluster", f"quota: {rate} bytes a second for each producer of the suspect's")
+
+    def _make_table(self) -> None:
+        home = self.plan.suspect.position
+        if home is PositionHome.SQLITE:
+            self.table = SqliteTable(self.state_dir)
+        elif home in TABLES:
+            self._database = self.ground.database(home).new_space()
+            self._note(home, "its database is up")
+            self.table = TABLES[home](self._database)
+            self.table.make()
+
+    @property
+    def state_dir(self) -> Path:
+        """Of the first instance: who keeps a position there runs as one."""
+        number = self.plan.scenario.first_instance
+        return self.directory.state / "suspect" / f"instance-{number}"
 
     def _start_instances(self) -> None:
         assignment = self._assignment()
@@ -205,6 +238,7 @@ class Stage:
             settings=self.plan.settings,
             spark_classpath=jvm.classpath if jvm else "",
             spark_java_options=jvm.java_options if jvm else "",
+            database=self._database,
         )
 
     @property
@@ -243,6 +277,8 @@ class Stage:
             if self._spark is not None and self._owns_spark:
                 last_first.callback(self._spark.stop)
             last_first.callback(self._leave_ground)
+            if self.table is not None:
+                last_first.callback(self.table.close)
             for instance in self.instances:
                 last_first.callback(instance.end)
 

@@ -19,6 +19,7 @@ from onceproof.trial.drain import feed_s_max
 from onceproof.trial.feed import Feed
 from onceproof.trial.late_end import LateEnd
 from onceproof.trial.stage import Stage
+from onceproof.trial.table_hold import TableHold
 from onceproof.trial.watch import Watch
 from onceproof.trial.wire_hold import WireHold
 
@@ -27,6 +28,7 @@ MOMENT_S_MAX = 180.0
 AIM_S_MAX = 90.0
 BACK_S_MAX = 60.0
 SAYS_STARTED_S_MAX = 30.0
+Held = WireHold | TableHold
 SILENT_START_S = 2.0  # longer, and a quick suspect that says nothing would have caught up
 
 
@@ -40,7 +42,7 @@ class Injected:
     victim: Victim
     target: str
     place: int
-    held: WireHold | None
+    held: Held | None
 
 
 class Striker:
@@ -141,7 +143,7 @@ class Striker:
         fault, victim, target = injected.fault, injected.victim, injected.target
         fault.heal()
         if isinstance(victim, Broker):
-            victim.wait_ready(Deadline(BACK_S_MAX))
+            victim.wait_ready(Deadline(BACK_S_MAX), self._watch.glance)
         if not fault.is_healed():
             self._watch.until(
                 fault.is_healed,
@@ -155,7 +157,7 @@ class Striker:
             healed_at_s=self._stage.events.now_s(),
         )
 
-    def _let_go(self, injected: Injected, held: WireHold) -> None:
+    def _let_go(self, injected: Injected, held: Held) -> None:
         """The victim is back, and what it had sent before may go on its way."""
         victim, place = injected.victim, injected.place
         try:
@@ -239,7 +241,7 @@ class Striker:
     def _is_over(self) -> bool:
         return self._feed.is_done() and self._watch.last.caught_up()
 
-    def _aim(self, step: Step, victim: Victim, action: str) -> tuple[WireHold | None, str]:
+    def _aim(self, step: Step, victim: Victim, action: str) -> tuple[Held | None, str]:
         """Returns at the moment that is aimed at; what is held then, and what shows it."""
         if step.aim is AimKind.AT_ONCE:
             return None, ""
@@ -249,6 +251,9 @@ class Striker:
             late = LateEnd(self._stage, self._watch, victim)
             return late.hold(Deadline(AIM_S_MAX), self._is_over)
         assert isinstance(victim, Instance)
+        if step.aim is AimKind.BEFORE_POSITION:
+            gate = TableHold(self._stage.table, self._watch, victim)
+            return gate, gate.wait(Deadline(AIM_S_MAX), self._is_over)
         aim = Aim(self._stage, self._watch)
         return None, aim.hold(victim, Deadline(AIM_S_MAX), self._is_over)
 

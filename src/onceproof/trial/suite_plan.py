@@ -1,4 +1,4 @@
-"""What a suite runs: each scenario as it stands, and on the other versions it knows."""
+"""What a suite runs: each scenario as it stands, with its cures, and on the versions it knows."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,14 +9,17 @@ from onceproof.trial.scenario import load_scenario
 
 
 def suite_plans(names: Iterable[str], request: Request, *, quick: bool) -> list[Plan]:
-    """Each scenario as it stands, then on the other versions it knows.
+    """Each scenario as it stands, then with its cures, then on the other versions it knows.
 
-    `quick`: on one more, that should end otherwise. Where `request` says which brokers, on no more.
+    `quick`: with one cure, on one more version, that should end otherwise. Where `request` says
+    which brokers, on no more.
     """
     plans = []
     for name in names:
         own = make_plan(replace(request, scenario=name))
         plans.append(own)
+        cures = list(own.scenario.cures)[: 1 if quick else None]
+        plans += [make_plan(replace(request, scenario=f"{name}:{cure}")) for cure in cures]
         if own.scenario.axis is not None and request.kafka is None:
             others = _other_versions(own, replace(request, scenario=name))
             plans += [at.plan for at in (_opposite(others, own) if quick else others)]

@@ -19,7 +19,7 @@ COMMON: dict[str, Any] = {
     "stuck_after_s": 45.0,
     "drain_s": 120.0,
 }
-OF_SPARK: dict[str, Any] = {"records": 1_000, "feed_s": 3.0, "transaction_timeout_ms": 6_000}
+OF_SPARK: dict[str, Any] = {"records": 600, "feed_s": 3.0, "transaction_timeout_ms": 6_000}
 OF_OTHERS: dict[str, Any] = {"records": 600, "feed_s": 3.0, "transaction_timeout_ms": 3_000}
 # How long others take to start is theirs: the input must not be over by then.
 SLOW_STARTERS = (

@@ -94,6 +94,15 @@ class Wire:
         self._ask({"do": "listen", "port": port, "to": route})
         return f"{HOST}:{port}"
 
+    def vanish(self, place: Mapping[str, Any]) -> None:
+        """Whoever connects to the listener there (broker, listener) hears nothing, until `appear`.
+        Connections that are open stay.
+        """
+        self._ask({"do": "vanish", **place})
+
+    def appear(self, place: Mapping[str, Any]) -> None:
+        self._ask({"do": "appear", **place})
+
     def know(self, instance: int, pid: int, start: int = 1) -> None:
         """From now on connections of this process and its children are that instance's."""
         self._ask({"do": "know", "peer": {"instance": instance, "start": start}, "pid": pid})

@@ -3,7 +3,8 @@
     python -m onceproof.wire.proxy '{"control": PORT, "record": "…", "seed": 1}'
 
 It connects to the control port of its starter. What comes there are commands, a JSON object a line:
-{"do": "listen", "port": …, "to": {…}}, add, remove, release, clear, counts, know, flush, record;
+{"do": "listen", "port": …, "to": {…}}, vanish, appear, add, remove, release, clear, counts, know,
+flush, record;
 what goes back are answers, each with the `id` of its command, and events. It ends when that
 connection does: whoever started it is gone, or has no use for it any more.
 """
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from onceproof.errors import OnceproofError, unknown_name
+from onceproof.wire.black_hole import BlackHole
 from onceproof.wire.events import trouble
 from onceproof.wire.facts import TopicNames
 from onceproof.wire.gates import Fate, Gates
@@ -31,13 +33,17 @@ HOST = "127.0.0.1"
 FLUSH_EVERY_S = 1.0
 BACKLOG = 512
 LINE_BYTES_MAX = 2**20
+DOORS = ("listen", "vanish", "appear")
+Place = tuple[int, str]  # broker, listener
 
 
 class Proxy:
     def __init__(self, order: Mapping[str, Any]) -> None:
         self._control_port = int(order["control"])
         self._control: asyncio.StreamWriter | None = None
-        self._servers: list[asyncio.Server] = []
+        self._servers: dict[Place, asyncio.Server] = {}
+        self._doors: dict[Place, tuple[Route, int]] = {}  # where each leads, and its own port
+        self._black_holes: dict[Place, BlackHole] = {}
         self._recorder = ParquetRecorder(Path(order["record"]))
         self._peers = Peers()
         self._shared = Switchboard(
@@ -60,7 +66,9 @@ class Proxy:
             await self._obey(commands)
         finally:
             flushing.cancel()
-            for server in self._servers:
+            for hole in self._black_holes.values():
+                hole.close()
+            for server in self._servers.values():
                 server.close()
             for link in self._links:
                 link.cancel()
@@ -79,9 +87,23 @@ class Proxy:
             finally:
                 self._links.discard(task)
 
-        self._servers.append(
-            await asyncio.start_server(connected, HOST, port, backlog=BACKLOG, limit=SOCKET_BYTES)
+        place = (route.broker, route.listener)
+        self._doors[place] = route, port
+        self._servers[place] = await asyncio.start_server(
+            connected, HOST, port, backlog=BACKLOG, limit=SOCKET_BYTES
         )
+
+    async def _vanish(self, place: Place) -> None:
+        self._servers[place].close()
+        try:
+            self._black_holes[place] = BlackHole(HOST, self._doors[place][1])
+        except OnceproofError:
+            await self._listen(*self._doors[place])
+            raise
+
+    async def _appear(self, place: Place) -> None:
+        self._black_holes.pop(place).close()
+        await self._listen(*self._doors[place])
 
     async def _obey(self, commands: asyncio.StreamReader) -> None:
         while line := await commands.readline():
@@ -93,8 +115,8 @@ class Proxy:
             self._say({"event": "answer", "id": command.get("id"), **answer})
 
     async def _do(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        if command.get("do") == "listen":
-            await self._listen(Route(**command["to"]), int(command["port"]))
+        if command.get("do") in DOORS:
+            await self._at_the_door(command)
             return {}
         commands: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
             "add": self._add,
@@ -108,8 +130,20 @@ class Proxy:
         }
         name = str(command.get("do"))
         if name not in commands:
-            raise unknown_name("command", name, ["listen", *commands])
+            raise unknown_name("command", name, [*DOORS, *commands])
         return commands[name](command)
+
+    async def _at_the_door(self, command: Mapping[str, Any]) -> None:
+        if command["do"] == "listen":
+            await self._listen(Route(**command["to"]), int(command["port"]))
+            return
+        place = int(command["broker"]), str(command["listener"])
+        if place not in self._doors or (place in self._black_holes) != (command["do"] == "appear"):
+            raise OnceproofError(f"there is no listener that could {command['do']} at {place}")
+        if command["do"] == "appear":
+            await self._appear(place)
+        else:
+            await self._vanish(place)
 
     def _add(self, command: Mapping[str, Any]) -> dict[str, Any]:
         self._shared.book.add(make_rule(command["rule"]))

@@ -53,12 +53,13 @@ def test_a_traceback_is_255_and_never_looks_like_broken(
     assert "RuntimeError: boom" in capsys.readouterr().err
 
 
-def test_help_and_list_load_neither_spark_nor_a_kafka_client() -> None:
+def test_help_and_list_load_neither_spark_nor_a_client_of_kafka_or_of_a_database() -> None:
     program = (
         "import sys\n"
         "from onceproof.cli.main import main\n"
         "assert main(['list']) == 0\n"
-        "heavy = {'pyspark', 'kafka', 'confluent_kafka', 'pandas', 'pyarrow'} & set(sys.modules)\n"
+        "heavy = {'pyspark', 'kafka', 'confluent_kafka', 'pandas', 'pyarrow', 'psycopg',"
+        " 'cassandra', 'jpype'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"
     )
     ended = subprocess.run(

@@ -44,6 +44,23 @@ def test_all_brokers_vote_at_their_controller_ports() -> None:
     assert properties["controller.quorum.voters"] == "1@127.0.0.1:1003,2@127.0.0.1:2003"
 
 
+def test_with_a_controller_apart_it_alone_votes_and_has_no_listener_but_its_own() -> None:
+    apart = BrokerPlan(
+        id=100, ports={"CONTROLLER": 9}, directory=Path("/lab/controller-100"), is_controller=True
+    )
+    plans = [apart, plan(1), plan(2), plan(3)]
+    controller = broker_properties(apart, plans, {})
+    assert controller["process.roles"] == "controller"
+    assert controller["listeners"] == "CONTROLLER://127.0.0.1:9"
+    assert "advertised.listeners" not in controller
+    broker = broker_properties(plan(2), plans, {})
+    assert broker["process.roles"] == "broker"
+    assert "CONTROLLER://" not in broker["listeners"]
+    assert broker["controller.quorum.voters"] == "100@127.0.0.1:9"
+    # It is no broker: nothing is replicated to it.
+    assert broker["default.replication.factor"] == controller["default.replication.factor"] == "3"
+
+
 def test_overrides_have_the_last_word() -> None:
     properties = broker_properties(plan(1), [plan(1)], {"min.insync.replicas": "5", "new": "x"})
     assert (properties["min.insync.replicas"], properties["new"]) == ("5", "x")

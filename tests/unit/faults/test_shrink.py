@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onceproof.errors import UsageError
@@ -28,7 +28,6 @@ def without_one(subset: Subset) -> list[Subset]:
 FLAT = [fault(f"{percent}%") for percent in range(10, 90, 10)]
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.integers(1, 24).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)))))
 def test_what_breaks_only_with_all_of_some_faults_shrinks_to_exactly_those(
     case: tuple[int, set[int]],
@@ -39,7 +38,6 @@ def test_what_breaks_only_with_all_of_some_faults_shrinks_to_exactly_those(
     assert found == tuple(sorted(needed))
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.sets(st.frozensets(st.integers(0, 7), max_size=3), min_size=1, max_size=5))
 def test_no_fault_of_the_answer_can_be_left_out(causes: set[frozenset[int]]) -> None:
     """Several ways to break it; which one is found is open, that it is minimal is not."""
@@ -53,7 +51,6 @@ def test_no_fault_of_the_answer_can_be_left_out(causes: set[frozenset[int]]) -> 
     assert not any(map(breaks, without_one(found)))
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.lists(st.booleans(), min_size=2**6, max_size=2**6))
 def test_even_an_answer_out_of_any_order_is_one_minimal(answers: list[bool]) -> None:
     """A predicate that knows no order at all: fewer faults may break what more do not."""
@@ -110,7 +107,6 @@ def test_a_recovery_belongs_to_the_fault_before_it() -> None:
     assert chains([]) == []
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.sets(st.integers(0, 5)))
 def test_no_recovery_is_ever_tried_without_what_it_recovers_from(needed: set[int]) -> None:
     before = {1: 0, 2: 1, 5: 4}

@@ -124,3 +124,9 @@ def test_a_view_tells_the_coordinator_the_ends_and_who_pins() -> None:
     assert "they differ" in draw(
         OffsetsView(group=replace(place, coordinator=1), partitions=()), now_ms=0
     )
+
+
+def test_a_topic_that_is_deleted_is_told_where_the_group_still_has_positions() -> None:
+    assert draw(OffsetsView(gone=("old",)), 0).splitlines()[-1] == (
+        "old: deleted; the group still has positions there"
+    )

@@ -41,7 +41,10 @@ def test_what_grew_old_is_thrown_away_and_made_anew(monkeypatch: pytest.MonkeyPa
     assert discarded == [0]
 
 
-def test_what_is_dropped_before_it_was_begun_is_never_made() -> None:
+def test_what_is_dropped_before_it_was_begun_is_never_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ahead, "START_AFTER_S", 0.5)  # time enough on a busy machine
     make = numbers()
     unwanted = Ahead(make, lambda _: None)
     unwanted.drop()

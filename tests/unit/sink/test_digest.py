@@ -1,7 +1,7 @@
 """Equal multisets of hashes have equal digests, whatever the order; nothing else does."""
 
 import numpy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onceproof.sink.digest import NOTHING, RowsDigest
@@ -19,7 +19,6 @@ def digest_of(rows: list[tuple[int, int]], *, pieces: int = 1) -> tuple[int, str
     return digest.rows, digest.hex()
 
 
-@settings(deadline=None)
 @given(st.lists(row, max_size=6), st.randoms(), st.integers(1, 4))
 def test_neither_the_order_nor_the_pieces_matter(rows: list, random, pieces: int) -> None:
     shuffled = rows[:]
@@ -27,7 +26,6 @@ def test_neither_the_order_nor_the_pieces_matter(rows: list, random, pieces: int
     assert digest_of(rows) == digest_of(shuffled, pieces=pieces)
 
 
-@settings(deadline=None)
 @given(st.lists(row, max_size=4), row)
 def test_a_row_more_is_noticed_even_if_it_is_a_repeated_one(rows: list, more: tuple) -> None:
     assert digest_of([*rows, more]) != digest_of(rows)

@@ -41,6 +41,10 @@ def test_a_static_member_has_the_name_of_its_instance(settings: Any) -> None:
     assert settings(static_membership="true")["group.instance.id"] == "app-3"
 
 
+def test_how_long_a_silent_member_is_waited_for_can_be_set(settings: Any) -> None:
+    assert settings(session_timeout_ms="15000")["session.timeout.ms"] == 15_000
+
+
 def test_a_setting_that_is_none_of_the_known_is_told_before_anything_starts(
     settings: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

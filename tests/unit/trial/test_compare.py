@@ -7,7 +7,14 @@ import pytest
 
 from onceproof.cli.main import main
 from onceproof.errors import UsageError
-from onceproof.history.comparison import CellTrial, Comparison, Mode, ModeCell, recovery_s
+from onceproof.history.comparison import (
+    SPEED,
+    CellTrial,
+    Comparison,
+    Mode,
+    ModeCell,
+    records_per_s,
+)
 from onceproof.history.event import Event
 from onceproof.history.verdict import Verdict
 from onceproof.report.comparison import render_comparison_html, render_comparison_text, word
@@ -48,6 +55,17 @@ def test_a_mode_is_hit_where_its_output_and_its_position_are_apart(tmp_path: Pat
         "consumer_own_offsets": "EndTxn request",
     }
     assert plan_mode(CompareRequest(), SQLITE, "torn", tmp_path) is None
+
+
+def test_a_mode_with_a_server_is_hit_where_the_server_shows_it(tmp_path: Path) -> None:
+    def aim(mode: str, fault: str) -> str:
+        plan = plan_mode(CompareRequest(), mode, fault, tmp_path)
+        assert plan is not None
+        return str(plan.schedule[0].aim)
+
+    assert aim("consumer_postgres", "torn") == "before_position"
+    assert aim("consumer_postgres", "mid_batch") == "mid_output"
+    assert aim(SQLITE, "mid_batch") == "at_once"
 
 
 def test_every_mode_says_what_it_claims() -> None:
@@ -126,18 +144,6 @@ def test_a_comparison_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert Comparison.load(tmp_path / "compare.json") == TABLE
 
 
-def test_recovery_is_until_the_position_goes_beyond_where_it_stood() -> None:
-    def progress(at_s: float, position: int) -> Event:
-        return Event(at_s=at_s, kind="progress", detail={"position": str(position)})
-
-    fault = Event(at_s=2.0, kind="fault", detail={"applied": "true"})
-    # 110 was reached before the fault, after the last sample.
-    events = [progress(1.0, 100), fault, progress(2.5, 110), progress(6.5, 120)]
-    assert recovery_s(events) == 4.5
-    assert recovery_s(events[:3]) is None
-    assert recovery_s([progress(1.0, 100), progress(2.0, 120)]) is None
-
-
 def test_what_a_comparison_cannot_go_on_with_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -146,3 +152,48 @@ def test_what_a_comparison_cannot_go_on_with_is_told(
     (tmp_path / "compare.json").write_text("{}")
     assert main(["compare", "--resume", str(tmp_path)]) == 254
     assert "is no comparison of this version" in capsys.readouterr().err
+
+
+def _at(at_s: float, output: int, position: int) -> Event:
+    detail = {"output": str(output), "position": str(position)}
+    return Event(at_s=at_s, kind="progress", subject="", detail=detail)
+
+
+def test_a_speed_is_that_of_the_middle_of_the_input() -> None:
+    starts_and_ends_slowly = [
+        (0, 0),
+        (10, 100),
+        (11, 300),
+        (12, 500),
+        (13, 700),
+        (14, 900),
+        (60, 1000),
+    ]
+    written = [_at(at_s, count, 0) for at_s, count in starts_and_ends_slowly]
+    assert records_per_s(written) == 200.0
+    into_a_table = [_at(at_s, 0, count) for at_s, count in starts_and_ends_slowly]
+    assert records_per_s(into_a_table) == 200.0
+    assert records_per_s([]) is None
+    assert records_per_s([_at(0, 0, 0), _at(1, 500, 0), _at(2, 1000, 0)]) is None
+    assert records_per_s([_at(0, 0, 0), *(_at(each, 500, 0) for each in range(1, 5))]) is None
+
+
+def test_speeds_are_told_by_that_of_auto_commit() -> None:
+    def speed(mode: str, rate: float | None) -> ModeCell:
+        timed = replace(HELD, records_per_s=rate)
+        return ModeCell(mode=mode, fault=SPEED, trials=(timed,))
+
+    auto = Mode(name="consumer_auto_commit", claims="none")
+    table = Comparison(
+        seed=1,
+        modes=(auto, AT_LEAST_ONCE, EXACTLY_ONCE),
+        faults=(SPEED,),
+        cells=(speed(auto.name, 20_000.4), speed(MANUAL, 10_000), speed(SQLITE, None)),
+    )
+    told = render_comparison_text(table)
+    assert "20,000/s 1.00×" in told
+    assert "10,000/s 0.50×" in told
+    assert "too fast" in told
+    assert "10,000/s 0.50×" in render_comparison_html(table)
+    alone = replace(table, modes=(AT_LEAST_ONCE,), cells=table.cells[1:2])
+    assert "10,000/s\n" in render_comparison_text(alone)

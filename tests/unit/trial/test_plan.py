@@ -252,6 +252,9 @@ def test_random_faults_hit_only_what_this_run_has(seed: int) -> None:
     plain = make_plan(replace(request, suspect="consumer_manual_commit", workload="copy"))
     aims = {step.aim.api for step in plain.schedule if isinstance(step.aim, WireAim)}
     assert aims <= {"Fetch", "Produce", "OffsetCommit"}
+    table = make_plan(replace(request, suspect="consumer_postgres", workload="copy"))
+    aims = {step.aim.api for step in table.schedule if isinstance(step.aim, WireAim)}
+    assert aims <= {"Fetch"}
 
 
 def test_a_user_may_say_how_the_own_command_keeps_its_position() -> None:

@@ -126,10 +126,10 @@ def targets(plan: Plan) -> list[str]:
 
 
 def test_the_run_is_rebuilt_as_it_was(store: Callable[..., Path]) -> None:
-    run = load_broken_run(store(settings=("order=commit_first", "broker.num.io.threads=2")))
+    run = load_broken_run(store(settings=("commit=per_partition", "broker.num.io.threads=2")))
     assert run.scenario.settings == {
         **(SUSPECTS["consumer_manual_commit"].settings or {}),
-        "order": "commit_first",
+        "commit": "per_partition",
     }
     assert run.scenario.broker_properties == {"num.io.threads": "2"}
     assert (run.seed, run.anomalies, run.command) == (9, {"duplicated"}, None)

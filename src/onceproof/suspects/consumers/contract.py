@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -24,7 +25,14 @@ def given(name: str) -> str:
 
 def setting(name: str, default: str) -> str:
     """One of `--set name=value`."""
-    return str(json.loads(given("SETTINGS")).get(name, default))
+    return str(_settings(given("SETTINGS")).get(name, default))
+
+
+@cache
+def _settings(text: str) -> dict[str, Any]:
+    """Asked for with every record."""
+    settings: dict[str, Any] = json.loads(text)
+    return settings
 
 
 def choice(name: str, known: tuple[str, ...]) -> str:
@@ -69,7 +77,7 @@ def consumer_settings(**changes: Any) -> dict[str, Any]:
     """
     protocol = choice("group_protocol", PROTOCOLS)
     classic = {
-        "session.timeout.ms": 3_000,
+        "session.timeout.ms": int(setting("session_timeout_ms", "3000")),
         "heartbeat.interval.ms": 500,
         "partition.assignment.strategy": choice("assignor", ASSIGNORS),
     }
@@ -97,7 +105,7 @@ def moves_only_what_must() -> bool:
 
 def subscribe(consumer: Consumer) -> None:
     """What comes and goes with a rebalance is said, so that it is in the history of the run."""
-    consumer.subscribe([given("INPUT_TOPIC")], on_assign=_says("assigned"), **losses(_says))
+    consumer.subscribe([given("INPUT_TOPIC")], on_assign=says("assigned"), **losses(says))
 
 
 def losses(told: Callable[[str], Any]) -> dict[str, Any]:
@@ -105,7 +113,9 @@ def losses(told: Callable[[str], Any]) -> dict[str, Any]:
     return {"on_revoke": told("revoked"), "on_lost": told("lost")}
 
 
-def _says(event: str) -> Callable[[Consumer, list[TopicPartition]], None]:
+def says(event: str) -> Callable[[Consumer, list[TopicPartition]], None]:
+    """A callback of a rebalance that does nothing but say so."""
+
     def callback(_consumer: Consumer, partitions: list[TopicPartition]) -> None:
         say(event, partitions=sorted(each.partition for each in partitions))
 
@@ -141,7 +151,9 @@ def copy_out(producer: Producer, records: list[Message]) -> None:
 
 def work() -> None:
     """`--set work_ms=N`: so long a record takes."""
-    pause(int(setting("work_ms", "0")) / 1000)
+    took_ms = int(setting("work_ms", "0"))
+    if took_ms:
+        pause(took_ms / 1000)
 
 
 def by_partition(records: list[Message]) -> dict[int, list[Message]]:

@@ -25,7 +25,7 @@ from onceproof.suspects.consumers.contract import (
     say,
     work,
 )
-from onceproof.suspects.tables import DATABASE, SCHEMA
+from onceproof.suspects.tables.sqlite import DATABASE, SCHEMA
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """python -m onceproof.suspects.java NAME: become the Java program of that name.
 
-Its jars are of the version that a setting asks for: `clients` for TransactionalCopy, `streams` for
-StreamsWorkloads.
+Its jars are of the version that a setting asks for: `streams` for StreamsWorkloads, `clients` for
+the others.
 """
 
 import json
@@ -27,7 +27,7 @@ from onceproof.suspects.streams.properties import (
 
 # A small program that lives for seconds: compiled as far as that pays.
 JVM_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
-STREAMS = "StreamsWorkloads"
+STREAMS, OWN_OFFSETS = "StreamsWorkloads", "OwnOffsets"
 
 
 def main() -> None:
@@ -38,10 +38,15 @@ def main() -> None:
     classpath = os.pathsep.join(map(str, found))
     source = Path(__file__).parent / f"{name}.java"
     java = str(find_java().executable)
-    flags = [*JVM_FLAGS, *(logging_flags() if is_streams else ())]
-    words = streams_arguments(settings, os.environ) if is_streams else []
+    flags = [*JVM_FLAGS, *(logging_flags() if name in (STREAMS, OWN_OFFSETS) else ())]
     # In our place: signals meant for the suspect reach it, and nothing stands in between.
-    os.execv(java, [java, *flags, "-cp", classpath, str(source), *words])
+    os.execv(java, [java, *flags, "-cp", classpath, str(source), *arguments(name, settings)])
+
+
+def arguments(name: str, settings: Mapping[str, str]) -> list[str]:
+    if name == STREAMS:
+        return streams_arguments(settings, os.environ)
+    return [f"{key}={value}" for key, value in settings.items()] if name == OWN_OFFSETS else []
 
 
 def clients_classpath(settings: Mapping[str, str]) -> list[Path]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onceproof.sink.producing.librdkafka import Message
@@ -33,7 +33,6 @@ def content(address: int | None, length: int) -> bytes | None:
     return None if not address else ctypes.string_at(address, length)
 
 
-@settings(deadline=None, max_examples=40)  # the first use of Arrow's functions loads them
 @given(
     st.lists(row, max_size=12),
     st.sampled_from(KINDS),
