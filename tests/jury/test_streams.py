@@ -70,6 +70,18 @@ def test_a_bug_is_found_where_it_is_and_nowhere_else(
     assert held["verdict"] == "HELD", held["reasons"]
 
 
+@pytest.mark.parametrize(("version", "anomalies"), [("3.8.0", ["duplicated"]), ("4.3.1", [])])
+def test_a_delayed_end_hits_streams_with_clients_before_epochs_of_their_own(
+    version: str, anomalies: list[str], tmp_path: Path
+) -> None:
+    words = ("kafka_17754_delayed_end_txn", "--suspect", "streams_exactly_once")
+    verdict = verdict_of(tmp_path, *words, "--streams", version)
+    assert (verdict["verdict"], found(verdict)) == (
+        "BROKEN" if anomalies else "HELD",
+        anomalies,
+    ), verdict["reasons"]
+
+
 @pytest.mark.parametrize("variant", ["updater_off", "streams_protocol"])
 def test_the_skip_does_not_come_where_its_code_path_is_not_taken(
     variant: str, tmp_path: Path
