@@ -10,14 +10,16 @@ from kafka.record.default_records import DefaultRecordBatchBuilder
 
 from onceproof.cluster.client import BrokerClient, check
 from onceproof.cluster.roles import partition_leader, transaction_coordinator
+from onceproof.deadline import Deadline, wait_until
 
 UNVERIFIED = {"transaction.partition.verification.enable": "false"}
 TIMEOUT_MS = 60_000
+CALL_S = 10.0
 BEFORE_IMPLICIT_PARTITIONS = 11  # Produce 12 adds its partitions to the transaction itself
 
 
-def leave_hanging(client: BrokerClient, topic: str, partition: int, transactional_id: str) -> None:
-    """One record in a transaction that nobody will ever end."""
+def new_producer(client: BrokerClient, transactional_id: str) -> Any | None:
+    """None: a broker that has given none yet asks the controller first, and says it is loading."""
     coordinator = transaction_coordinator(client, transactional_id)
     request = InitProducerIdRequest(
         transactional_id=transactional_id,
@@ -26,8 +28,15 @@ def leave_hanging(client: BrokerClient, topic: str, partition: int, transactiona
         producer_epoch=-1,
         max_version=4,
     )
-    producer = client.ask(coordinator, request, timeout_s=10)
-    check(producer.error_code, f"producer id of {transactional_id}")
+    answer = client.ask(coordinator, request, CALL_S)
+    return None if answer.error_code else answer
+
+
+def leave_hanging(client: BrokerClient, topic: str, partition: int, transactional_id: str) -> None:
+    """One record in a transaction that nobody will ever end."""
+    producer = wait_until(
+        lambda: new_producer(client, transactional_id), Deadline(CALL_S), "no producer id is given"
+    )
     batch = DefaultRecordBatchBuilder(
         magic=2,
         compression_type=0,
@@ -47,5 +56,5 @@ def leave_hanging(client: BrokerClient, topic: str, partition: int, transactiona
         topic_data=[data(name=topic, partition_data=[written])],
         max_version=BEFORE_IMPLICIT_PARTITIONS,
     )
-    answer = client.ask(partition_leader(client, topic, partition), produce, timeout_s=10)
+    answer = client.ask(partition_leader(client, topic, partition), produce, CALL_S)
     check(answer.responses[0].partition_responses[0].error_code, f"record in {topic}")
