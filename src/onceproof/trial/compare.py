@@ -77,7 +77,8 @@ class Compare:
         plan = plan_mode(self._request, mode.name, fault, self._directory)
         if plan is None:
             return ModeCell(mode=mode.name, fault=fault, reason=FAULTS[fault].why_not)
-        self.comparison = replace(self.comparison, versions=versions(plan))
+        known = {**self.comparison.versions, **versions(plan)}  # each mode has its own besides
+        self.comparison = replace(self.comparison, versions=known)
         trials = tuple(self._trial(plan, premises) for _ in range(self._request.repeats))
         return ModeCell(mode=mode.name, fault=fault, trials=trials)
 
