@@ -16,7 +16,7 @@ from onceproof.cluster.topics import OpenTransaction
 from onceproof.deadline import Deadline, pause, wait_until
 from onceproof.errors import ClusterError, FaultError
 from onceproof.suspects.instance import Instance
-from onceproof.suspects.tables.table import Seen, Table
+from onceproof.suspects.tables.table import Identity, Seen, Table
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
 
@@ -27,9 +27,6 @@ SETTLE_S = 0.05
 SETTLE_AMONG_MANY_S = 0.6
 LOOK_S_MAX = 30.0
 ONGOING = "Ongoing"
-
-# partition, producer id, epoch, start offset; or what a database tells one from another by
-Identity = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +149,7 @@ class Aim:
 
 
 def _identity(transaction: OpenTransaction) -> Identity:
+    """What tells one from another."""
     return (
         transaction.partition,
         transaction.producer_id,
