@@ -64,8 +64,11 @@ class CassandraServer:
         self._spaces += 1
         return f"{HOST}:{self._port}/trial_{self._spaces}"
 
+    def is_running(self) -> bool:
+        return self.child.is_running()
+
     def require_alive(self) -> None:
-        if not self.child.is_running():
+        if not self.is_running():
             raise DatabaseError(
                 f"Cassandra ended, exit code {self.child.exit_code()};"
                 f" {self.child.log_tail(2)}; see {self.child.log}"

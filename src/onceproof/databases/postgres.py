@@ -90,8 +90,11 @@ class PostgresServer:
             raise DatabaseError(f"PostgreSQL made no database for the trial: {error}") from error
         return self._address(name)
 
+    def is_running(self) -> bool:
+        return self.child.is_running()
+
     def require_alive(self) -> None:
-        if not self.child.is_running():
+        if not self.is_running():
             raise DatabaseError(
                 f"PostgreSQL ended, exit code {self.child.exit_code()};"
                 f" {self.child.log_tail(2)}; see {self.child.log}"

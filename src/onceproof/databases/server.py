@@ -15,6 +15,8 @@ class Server(Protocol):
     def new_space(self) -> str:
         """A place of its own for one trial, empty: its address, as the contract tells it."""
 
+    def is_running(self) -> bool: ...
+
     def require_alive(self) -> None:
         """Raise with the cause if the process has ended."""
 

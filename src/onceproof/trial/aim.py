@@ -16,7 +16,7 @@ from onceproof.cluster.topics import OpenTransaction
 from onceproof.deadline import Deadline, pause, wait_until
 from onceproof.errors import ClusterError, FaultError
 from onceproof.suspects.instance import Instance
-from onceproof.suspects.tables.table import Seen, Table
+from onceproof.suspects.tables.table import Identity, Seen, Table
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
 
@@ -27,9 +27,6 @@ SETTLE_S = 0.05
 SETTLE_AMONG_MANY_S = 0.6
 LOOK_S_MAX = 30.0
 ONGOING = "Ongoing"
-
-# partition, producer id, epoch, start offset; or what a database tells one from another by
-Identity = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +75,7 @@ class Aim:
             if seen is not None:
                 instance.pause(family)
                 pause(self._settle_s)
-                again = self._sign(instance)
+                again = self._sign(instance, seen)
                 if again is not None and self._is_the_same(seen, again):
                     return again.told
                 instance.resume()
@@ -99,10 +96,13 @@ class Aim:
         ongoing = {each.producer_id for each in listed if each.state == ONGOING}
         return any(producer_id in ongoing for _, producer_id, _, _ in common)
 
-    def _sign(self, instance: Instance) -> Sign | None:
-        """What shows that output is being written right now; None if nothing does."""
+    def _sign(self, instance: Instance, seen: Sign | None = None) -> Sign | None:
+        """What shows that output is being written right now; None if nothing does.
+
+        `seen`: the sign of a moment ago, while the instance stands still.
+        """
         if self._stage.table is not None:
-            return self._in_table(self._stage.table, instance)
+            return self._in_table(self._stage.table, instance, seen)
         transactional = self._stage.plan.suspect.transactional
         if transactional is not False:
             opened = self._open_now()
@@ -111,10 +111,15 @@ class Aim:
                 return Sign(identities=fresh, told=_told(min(fresh), self._stage.output_topic))
         return self._unprotected_output() if transactional is not True else None
 
-    def _in_table(self, table: Table, instance: Instance) -> Sign | None:
+    def _in_table(self, table: Table, instance: Instance, seen: Sign | None) -> Sign | None:
+        """What was not seen before is another member's work: that one goes on meanwhile."""
         if not isinstance(table, Seen):
             raise FaultError("nobody sees into its database: an aim at mid output cannot be met")
-        found = table.unfinished(instance.number)
+        found = {
+            identity: told
+            for identity, told in table.unfinished(instance.number).items()
+            if seen is None or identity in seen.identities
+        }
         if not found:
             return None
         return Sign(identities=frozenset(found), told="; ".join(found.values()))
@@ -144,6 +149,7 @@ class Aim:
 
 
 def _identity(transaction: OpenTransaction) -> Identity:
+    """What tells one from another."""
     return (
         transaction.partition,
         transaction.producer_id,

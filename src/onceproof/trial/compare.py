@@ -94,7 +94,8 @@ class Compare:
             if plan is None:
                 self._add(ModeCell(mode=mode.name, fault=fault, reason=FAULTS[fault].why_not))
                 continue
-            self.comparison = replace(self.comparison, versions=versions(plan))
+            known = {**self.comparison.versions, **versions(plan)}  # each mode has its own besides
+            self.comparison = replace(self.comparison, versions=known)
             for _ in range(self._request.repeats):
                 yield (mode.name, fault), plan
 

@@ -55,6 +55,7 @@ class Ground:
     def is_whole(self) -> bool:
         """Whether another trial can be held here."""
         stands = all(each.is_running() and not each.is_paused() for each in self.brokers.values())
+        stands = stands and all(each.is_running() for each in self._databases.values())
         return stands and (self.wire is None or not self.wire.is_gone)
 
     def database(self, name: str) -> Server:

@@ -23,12 +23,12 @@ from onceproof.trial.table_hold import TableHold
 from onceproof.trial.watch import Watch
 from onceproof.trial.wire_hold import WireHold
 
+Held = WireHold | TableHold
 PAUSE = "pause"
 MOMENT_S_MAX = 180.0
 AIM_S_MAX = 90.0
 BACK_S_MAX = 60.0
 SAYS_STARTED_S_MAX = 30.0
-Held = WireHold | TableHold
 SILENT_START_S = 2.0  # longer, and a quick suspect that says nothing would have caught up
 
 

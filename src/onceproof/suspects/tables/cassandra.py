@@ -72,7 +72,8 @@ class CassandraTable:
         try:
             return list(self._session.execute(query))
         except (DriverException, NoHostAvailable) as error:
-            raise DatabaseError(f"the suspect's table cannot be read: {error}") from error
+            said = str(error).partition("\n")[0]
+            raise DatabaseError(f"the suspect's table cannot be read: {said}") from error
 
 
 def _place(row: Any) -> tuple[int, str]:

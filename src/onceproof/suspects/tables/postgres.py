@@ -95,4 +95,5 @@ class PostgresTable:
         try:
             return step()
         except psycopg.Error as error:
-            raise DatabaseError(f"the suspect's table cannot be read: {error}") from error
+            said = str(error).partition("\n")[0]
+            raise DatabaseError(f"the suspect's table cannot be read: {said}") from error

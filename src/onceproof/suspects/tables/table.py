@@ -3,7 +3,7 @@
 from typing import Protocol, runtime_checkable
 
 Row = tuple[int, bytes | None, bytes | None]  # partition of the input, key, value
-Identity = tuple[int, ...]
+Identity = tuple[int, ...]  # what tells one piece of work from another
 
 
 class Table(Protocol):
