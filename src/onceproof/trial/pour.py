@@ -6,6 +6,7 @@ suspect ──▶ table ──pour, once it has ended──▶ output topic ─�
 
 from confluent_kafka import Producer
 
+from onceproof.cluster.readiness import LIBRDKAFKA_LOG
 from onceproof.errors import ClusterError
 from onceproof.trial.stage import Stage
 
@@ -23,7 +24,8 @@ def pour_results(stage: Stage) -> None:
             "bootstrap.servers": stage.cluster.bootstrap("judge"),
             "enable.idempotence": True,
             "queue.buffering.max.messages": ROWS_MAX,
-        }
+        },
+        logger=LIBRDKAFKA_LOG,
     )
     for partition, key, value in rows:
         producer.produce(stage.output_topic, key=key, value=value, partition=partition)
