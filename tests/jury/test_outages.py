@@ -15,9 +15,9 @@ EVICTED = "poll_interval_eviction"
 
 
 def run(scenario: str, runs: Path, cure: str | None = None) -> dict[str, Any]:
-    chosen = ("--runs-dir", str(runs), *(() if cure is None else ("--cure", cure)))
+    chosen = scenario if cure is None else f"{scenario}:{cure}"
     ended = subprocess.run(
-        [sys.executable, "-m", "onceproof", "run", scenario, *chosen, "--json"],
+        [sys.executable, "-m", "onceproof", "run", chosen, "--runs-dir", str(runs), "--json"],
         capture_output=True,
         text=True,
         timeout=300,
