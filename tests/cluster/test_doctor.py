@@ -146,6 +146,7 @@ def test_a_group_that_reads_nothing_an_address_that_is_dead_and_traps_in_setting
     assert "request.timeout.ms=300000 and max.poll.interval.ms=300000" in late
 
 
+@pytest.mark.jury
 def test_a_broker_that_advertises_what_nobody_can_reach(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -130,6 +130,7 @@ def test_a_start_that_takes_too_long_tells_the_last_state(tmp_path: Path) -> Non
         start(tmp_path, deadline=Deadline(0.5))
 
 
+@pytest.mark.jury
 def test_a_damaged_archive_of_classes_is_replaced(tmp_path: Path) -> None:
     archive = broker_software("4.3.1").class_archive()
     with start(tmp_path / "recording"):

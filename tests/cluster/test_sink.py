@@ -197,6 +197,7 @@ def test_an_operator_accepts_what_is_committed_and_the_missing_lanes_are_written
     assert "last batch 1" in bench.command("inspect")
 
 
+@pytest.mark.jury
 def test_an_operator_skips_a_batch_and_the_next_one_is_written(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

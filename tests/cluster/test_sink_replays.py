@@ -114,7 +114,7 @@ def shuffled(rows: DataFrame) -> DataFrame:
 @pytest.mark.parametrize(
     ("transform", "cut", "partitions"),
     [
-        (as_it_is, "partitions", 3),
+        pytest.param(as_it_is, "partitions", 3, marks=pytest.mark.jury),
         pytest.param(as_it_is, "partitions", 2, marks=pytest.mark.jury),
         pytest.param(as_it_is, "partitions", 4, marks=pytest.mark.jury),
         (shuffled, "keys", 3),

@@ -74,7 +74,7 @@ def court(one_broker: LocalCluster, judge_spark: JudgeSpark, tmp_path: Path) -> 
 
 
 # In `make test` one of each kind: killed or not, seen in records, in states.
-QUICK = {"drops_after_restart.py", "repeats_batch.py", "honest_copy.py"}
+QUICK = {"drops_after_restart.py", "honest_copy.py"}
 
 
 def programs(names: Iterable[str]) -> list[Any]:

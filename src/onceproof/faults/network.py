@@ -62,6 +62,10 @@ class NetworkFault:
         among = " to the controllers" if self._action == ISOLATE else ""
         return f"{self._told}, on every connection of {self._victim.name}{among}"
 
+    def has_met(self) -> bool:
+        """While it is in force: whether any frame has been hit."""
+        return any(self._wire.counts(rule["name"])["applied"] for rule in self._rules)
+
     def heal(self) -> None:
         counts = [self._wire.remove(rule["name"]) for rule in self._rules]
         self._frames = sum(each["applied"] for each in counts)

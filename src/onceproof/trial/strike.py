@@ -8,6 +8,7 @@ from onceproof.deadline import Deadline
 from onceproof.errors import FaultError, OnceproofError
 from onceproof.faults.catalog import make_fault
 from onceproof.faults.fault import Fault
+from onceproof.faults.network import NetworkFault
 from onceproof.faults.schedule import DISCONNECT, Moment, Step
 from onceproof.faults.schedule import Aim as AimKind
 from onceproof.faults.victim import Victim
@@ -29,6 +30,7 @@ MOMENT_S_MAX = 180.0
 AIM_S_MAX = 90.0
 BACK_S_MAX = 60.0
 SAYS_STARTED_S_MAX = 30.0
+MEET_S_MAX = 20.0
 SILENT_START_S = 2.0  # longer, and a quick suspect that says nothing would have caught up
 
 
@@ -130,6 +132,7 @@ class Striker:
         try:
             if not at_once:
                 self._pass(injected.step.heal_after_s)
+                self._await_met(injected.fault)
         except KeyboardInterrupt:
             raise  # everything is being ended: nothing is to be started again
         except BaseException:
@@ -138,6 +141,17 @@ class Striker:
         self._heal(injected)
         if injected.held is not None:
             self._let_go(injected, injected.held)
+
+    def _await_met(self, fault: Fault) -> None:
+        """A bad network that nobody has met yet lasts a little longer: a suspect that is slow to
+        start on a busy machine may not have spoken. If it never does, the fault did not apply.
+        """
+        if isinstance(fault, NetworkFault):
+            waited = Deadline(MEET_S_MAX)
+            over = "a fault on the network does not end"
+            self._watch.until(
+                lambda: waited.expired() or fault.has_met(), Deadline(MEET_S_MAX + 1), over
+            )
 
     def _heal(self, injected: Injected) -> None:
         fault, victim, target = injected.fault, injected.victim, injected.target
