@@ -109,6 +109,10 @@ def test_one_that_took_long_to_start_is_given_its_time_from_then_on(spark: Spark
     still = [event(20, "phase", "drain"), sample(21, 5, 3), sample(35, 5, 3)]
     says = event(30, "said", "instance 1", event="started")
     assert told(spark, "stuck", *still, says) == []
+    early = event(12, "said", "instance 1", event="started")
+    assert (
+        len(told(spark, "stuck", *still, early, says)) == 1
+    )  # it begins anew, and gets no further
     chatter = event(30, "said", "instance 1", event="committed")
     assert len(told(spark, "stuck", *still, chatter)) == 1
 

@@ -5,7 +5,7 @@
                                         └──── quiet ≥ limit ────┘
 
 The clock starts again with whatever moves (position or output) and whatever happens to the suspect
-or its surroundings (a fault, its end, an instance that starts, says so or exits). A slow run is
+or its surroundings (a fault, its end, an instance that starts, first says so or exits). A slow run is
 not stuck, and neither is an instance that takes long to start on a busy machine.
 """
 
@@ -39,19 +39,37 @@ def _timeline(events: DataFrame) -> DataFrame:
     by_time = Window.partitionBy(F.lit(0)).orderBy("at_s", is_phase, "kind")
     so_far = by_time.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     step = F.when(F.col("kind") == "started", 1).when(F.col("kind") == "exited", -1).otherwise(0)
-    says_started = (F.col("kind") == "said") & (F.col("detail")["event"] == "started")
-    disturbs = F.col("kind").isin("fault", "healed", "started", "exited") | says_started
-    return events.select(
-        "at_s",
-        "kind",
-        _number("output"),
-        _number("position"),
-        _number("remaining"),
-        F.sum(step).over(so_far).alias("running"),
-        F.max(F.when(disturbs, F.col("at_s"))).over(so_far).alias("disturbed_s"),
-        F.last(F.when(is_phase, F.col("subject")), ignorenulls=True).over(so_far).alias("phase"),
-        F.sum(is_phase.cast("int")).over(so_far).alias("phase_number"),
-    ).where("kind = 'progress'")
+    disturbs = F.col("kind").isin("fault", "healed", "started", "exited") | F.col("is_up_now")
+    return (
+        _with_first_words(events)
+        .select(
+            "at_s",
+            "kind",
+            _number("output"),
+            _number("position"),
+            _number("remaining"),
+            F.sum(step).over(so_far).alias("running"),
+            F.max(F.when(disturbs, F.col("at_s"))).over(so_far).alias("disturbed_s"),
+            F.last(F.when(is_phase, F.col("subject")), ignorenulls=True)
+            .over(so_far)
+            .alias("phase"),
+            F.sum(is_phase.cast("int")).over(so_far).alias("phase_number"),
+        )
+        .where("kind = 'progress'")
+    )
+
+
+def _with_first_words(events: DataFrame) -> DataFrame:
+    """is_up_now: an instance says for the first time since its start that it has started. One that
+    begins anew over and over, and says so each time, gets no further.
+    """
+    says = (F.col("kind") == "said") & (F.col("detail")["event"] == "started")
+    in_order = ("at_s", F.col("kind") == "said")
+    of_instance = Window.partitionBy("subject").orderBy(*in_order)
+    starts = F.sum((F.col("kind") == "started").cast("int")).over(of_instance)
+    of_start = Window.partitionBy("subject", "starts").orderBy(*in_order)
+    said = F.sum(says.cast("int")).over(of_start.rowsBetween(Window.unboundedPreceding, 0))
+    return events.withColumn("starts", starts).withColumn("is_up_now", says & (said == 1))
 
 
 def _number(name: str) -> Column:
