@@ -110,9 +110,8 @@ def test_one_that_took_long_to_start_is_given_its_time_from_then_on(spark: Spark
     says = event(30, "said", "instance 1", event="started")
     assert told(spark, "stuck", *still, says) == []
     early = event(12, "said", "instance 1", event="started")
-    assert (
-        len(told(spark, "stuck", *still, early, says)) == 1
-    )  # it begins anew, and gets no further
+    # It begins anew, and gets no further.
+    assert len(told(spark, "stuck", *still, early, says)) == 1
     chatter = event(30, "said", "instance 1", event="committed")
     assert len(told(spark, "stuck", *still, chatter)) == 1
 

@@ -5,8 +5,8 @@
                                         └──── quiet ≥ limit ────┘
 
 The clock starts again with whatever moves (position or output) and whatever happens to the suspect
-or its surroundings (a fault, its end, an instance that starts, first says so or exits). A slow run is
-not stuck, and neither is an instance that takes long to start on a busy machine.
+or its surroundings (a fault, its end, an instance that starts, first says so or exits). A slow run
+is not stuck, and neither is an instance that takes long to start on a busy machine.
 """
 
 from collections.abc import Mapping
