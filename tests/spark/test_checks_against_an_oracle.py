@@ -13,22 +13,33 @@ from histories import Asked, Came, asked, came, case_of
 from pyspark.sql import SparkSession
 
 from onceproof.checks.catalog import CHECKS
+from onceproof.trial.small import SETTINGS
 
 HISTORIES = 300
 Places = list[tuple[Any, ...]]
-COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+LARGE = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.autoBroadcastJoinThreshold": "10485760",
+    "spark.sql.optimizer.disableHints": "false",
+}
 
 
-@pytest.fixture(autouse=True, params=["interpreted", "compiled"])
+@pytest.fixture(autouse=True, params=["small", "large"])
 def way(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[None]:
-    """Small inputs are judged the one way, large ones the other (trial/interpreted.py)."""
-    before = {name: spark.conf.get(name) for name in COMPILED}
-    if request.param == "compiled":
-        for name, value in COMPILED.items():
-            spark.conf.set(name, value)
-    yield
-    for name, value in before.items():
+    """Small inputs are judged the one way, large ones the other (trial/small.py)."""
+    before = {name: spark.conf.get(name) for name in LARGE}
+    for name, value in (SETTINGS if request.param == "small" else LARGE).items():
         spark.conf.set(name, value)
+    yield
+    for name, old in before.items():
+        spark.conf.set(name, old)
+
+
+def test_both_ways_are_ways_of_the_same_settings() -> None:
+    assert set(LARGE) == set(SETTINGS)
 
 
 def chance_history(seed: int, cumulative: bool) -> tuple[list[Asked], list[Came], int | None]:

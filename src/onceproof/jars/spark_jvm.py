@@ -17,8 +17,15 @@ from onceproof.machine import find_java
 
 CONNECTOR_SET = "spark-kafka-4.2.0"
 # C1 only: runs here last minutes, and on two cores the C2 compiler takes the time of the work
-# itself.
-_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable", "-Xlog:all=error:stderr")
+# itself. Without C2 the JVM reserves 48 MB for compiled code, which Spark fills within minutes:
+# then all is thrown out and compiled again.
+_FLAGS = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=240m",
+    "-Xlog:disable",
+    "-Xlog:all=error:stderr",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,12 +14,12 @@ from onceproof.trial.context import with_faults
 from onceproof.trial.crosscheck import disagreements
 from onceproof.trial.drain import DrainEnd, catch_up, settle
 from onceproof.trial.feed import Feed
-from onceproof.trial.interpreted import interpreted_if_small
 from onceproof.trial.judge import CaseFacts, Judged, judge_run
 from onceproof.trial.live import end_live_validator, start_live_validator
 from onceproof.trial.pour import pour_results
 from onceproof.trial.readback import read_back
 from onceproof.trial.seen import unseen
+from onceproof.trial.small import settings_if_small
 from onceproof.trial.stage import Stage
 from onceproof.trial.strike import Striker
 from onceproof.trial.watch import EarlyFinding, SuspectDied, Watch
@@ -134,7 +134,7 @@ def judge_standing(stage: Stage, course: Course, standing: Standing) -> None:
         # What a transaction hides is not lost; nothing can be said of it.
         facts = replace(facts, checks=tuple(name for name in facts.checks if name != "lost"))
         course.doubts.append("a transaction stays open on the output topic")
-    with interpreted_if_small(stage.spark, stage.plan.input.records):
+    with settings_if_small(stage.spark, stage.plan.input.records):
         read_back(stage, standing.position, whole_log=True)
     judged = course.judged = judge_run(stage.spark, stage.directory, facts)
     # A suspect that keeps no position is done when all has come out that could.

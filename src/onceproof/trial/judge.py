@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from onceproof.history.run_directory import RunDirectory
-from onceproof.history.schemas import EVENTS, FRAMES, POSITIONS
-from onceproof.trial.interpreted import interpreted_if_small, rows_stored
-from onceproof.trial.readback import load_positions
+from onceproof.trial.small import settings_if_small
+from onceproof.trial.tables import Tables
 from onceproof.workloads.catalog import workload_named
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from onceproof.checks.judge import Judgement
 
 FLAWS_TOLD_MAX = 3
-WIRE_PARTS = "*.parquet"  # one that is being written has another name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,57 +49,50 @@ class Judged:
 
 
 def judge_run(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) -> Judged:
-    rows = rows_stored(directory.history / "input", directory.history / "output")
-    with interpreted_if_small(spark, rows):
-        return _judge(spark, directory, facts)
+    tables = Tables(spark, directory)
+    with settings_if_small(spark, tables.rows):
+        try:
+            return _judge(tables, facts)
+        finally:
+            tables.release()
 
 
-def _judge(spark: "SparkSession", directory: RunDirectory, facts: CaseFacts) -> Judged:
+def _judge(tables: Tables, facts: CaseFacts) -> Judged:
     from onceproof.checks.case import Case
     from onceproof.checks.judge import judge
 
-    history = directory.history
-    records = spark.read.parquet(str(history / "input")).cache()
-    output = spark.read.parquet(str(history / "output")).cache()
-    batches = _stored(spark, directory, "batches")
-    frames = _frames(spark, directory)
+    records, output = tables.records("input"), tables.records("output")
+    batches = tables.stored("batches")
     workload = workload_named(facts.workload)
-    expected = workload.expected(records).cache()
-    observed = workload.observed(output).cache()
-    try:
-        case = Case(
-            expected=expected,
-            observed=observed,
-            positions=_positions(spark, directory),
-            batches=batches,
-            events=spark.read.schema(EVENTS).json(str(directory.events)),
-            frames=frames,
-            commits=_stored(spark, directory, "commits"),
-            began_at_s=facts.began_at_s,
-            cumulative=workload.cumulative,
-            transactional=facts.transactional,
-            offsets_in_group=facts.offsets_in_group,
-            settled=facts.settled,
-            stuck_after_s=facts.stuck_after_s,
-        )
-        flaws = workload.fatal_flaws(records).limit(FLAWS_TOLD_MAX).collect()
-        inputs, outputs = _by_partition(records), _by_partition(output)
-        return Judged(
-            judgement=judge(case, facts.checks),
-            input_flaws=tuple(row["sentence"] for row in flaws),
-            is_complete=_is_complete(case, records) if case.positions is None else None,
-            counts={
-                "input": sum(inputs.values()),
-                "output_committed": sum(outputs.values()),
-                **({} if batches is None else _outcomes(batches)),
-            },
-            input_by_partition=inputs,
-            output_by_partition=outputs,
-        )
-    finally:
-        for each in (records, output, expected, observed, frames):
-            if each is not None:
-                each.unpersist()
+    case = Case(
+        expected=tables.keep(workload.expected(records)),
+        observed=tables.keep(workload.observed(output)),
+        positions=tables.positions(),
+        batches=batches,
+        events=tables.events(),
+        frames=tables.frames(),
+        commits=tables.stored("commits"),
+        began_at_s=facts.began_at_s,
+        cumulative=workload.cumulative,
+        transactional=facts.transactional,
+        offsets_in_group=facts.offsets_in_group,
+        settled=facts.settled,
+        stuck_after_s=facts.stuck_after_s,
+    )
+    flaws = workload.fatal_flaws(records).limit(FLAWS_TOLD_MAX).collect()
+    inputs, outputs = _by_partition(records), _by_partition(output)
+    return Judged(
+        judgement=judge(case, facts.checks),
+        input_flaws=tuple(row["sentence"] for row in flaws),
+        is_complete=_is_complete(case, records) if case.positions is None else None,
+        counts={
+            "input": sum(inputs.values()),
+            "output_committed": sum(outputs.values()),
+            **({} if batches is None else _outcomes(batches)),
+        },
+        input_by_partition=inputs,
+        output_by_partition=outputs,
+    )
 
 
 def _is_complete(case: "Case", records: "DataFrame") -> bool:
@@ -113,26 +104,6 @@ def _is_complete(case: "Case", records: "DataFrame") -> bool:
 
     ends = records.groupBy("partition").agg(F.max("offset") + 1).toDF("partition", "position")
     return examine(replace(case, positions=ends, settled=True), CHECKS["lost"]) is None
-
-
-def _stored(spark: "SparkSession", directory: RunDirectory, name: str) -> "DataFrame | None":
-    """The log batch by batch, and the commits of the group; they are read once, in the end."""
-    stored = directory.history / name
-    return spark.read.parquet(str(stored)) if stored.exists() else None
-
-
-def _frames(spark: "SparkSession", directory: RunDirectory) -> "DataFrame | None":
-    """What the proxy has on disk: whole parts only, so it is all there was up to some moment."""
-    stored = directory.wire
-    if not any(stored.glob(WIRE_PARTS)):
-        return None
-    parts = spark.read.schema(FRAMES).option("pathGlobFilter", WIRE_PARTS)
-    return parts.parquet(str(stored)).cache()
-
-
-def _positions(spark: "SparkSession", directory: RunDirectory) -> "DataFrame | None":
-    stored = load_positions(directory)
-    return None if stored is None else spark.createDataFrame(list(stored.items()), POSITIONS)
 
 
 def _by_partition(records: "DataFrame") -> dict[int, int]:

@@ -74,4 +74,12 @@ def _configuration(jvm: SparkJvm, scratch: Path) -> list[tuple[str, str]]:
         ("spark.sql.warehouse.dir", str(scratch / "warehouse")),
         ("spark.sql.shuffle.partitions", "4"),
         ("spark.sql.session.timeZone", "UTC"),
+        # For each column Python would tell the JVM where in our code it stands: that takes a third
+        # of Python's part of a judgement.
+        ("spark.python.sql.dataFrameDebugging.enabled", "false"),
+        # What a web page would show of jobs that are over: there is no page, and thousands of jobs.
+        ("spark.ui.retainedJobs", "10"),
+        ("spark.ui.retainedStages", "10"),
+        ("spark.ui.retainedTasks", "100"),
+        ("spark.sql.ui.retainedExecutions", "10"),
     ]
