@@ -26,6 +26,7 @@ def compare(
     records: int | None = typer.Option(None, help="How many input records a cell has."),
     brokers: int = typer.Option(3, min=1, max=3, help="How many brokers serve the whole table."),
     kafka: str | None = typer.Option(None, help="Version of the brokers."),
+    settings: list[str] = typer.Option([], "--set", help="key=value, for the modes that have it."),
     runs_dir: Path = typer.Option(Path("runs"), help="Where its directory is made."),
     resume: Path | None = typer.Option(None, help="Go on with a comparison, by its directory."),
     as_json: bool = typer.Option(False, "--json", help="Print compare.json to standard output."),
@@ -43,6 +44,7 @@ def compare(
         repeats=repeat,
         brokers=brokers,
         kafka=kafka,
+        settings=tuple(settings),
     )
     directory = runs_dir / "compare" / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-s{seed}"
     if resume is not None:
@@ -72,7 +74,9 @@ def _stored(directory: Path, given: "CompareRequest") -> "CompareRequest":
     if not path.exists():
         raise UsageError(f"{directory} holds no comparison: {COMPARE_JSON} is missing")
     try:
-        return CompareRequest(**Comparison.load(path).asked)
+        asked = dict(Comparison.load(path).asked)
+        # One begun by an earlier version knows no settings.
+        return CompareRequest(**{**asked, "settings": tuple(asked.get("settings", ()))})
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path} is no comparison of this version: {error}") from error
 

@@ -12,6 +12,7 @@ from onceproof.suspects.catalog import SUSPECTS
 from onceproof.suspects.suspect import PositionHome, Suspect
 from onceproof.trial.plan import SEED_DEFAULT, Plan, Request, plan_scenario
 from onceproof.trial.scenario import make_scenario
+from onceproof.trial.settings import takes
 
 MODES = tuple(name for name in SUSPECTS if name.startswith("consumer_"))
 MODES_DEFAULT = tuple(name for name in MODES if not name.startswith("consumer_java"))
@@ -154,10 +155,20 @@ class CompareRequest:
     repeats: int = 1
     brokers: int = 3
     kafka: str | None = None
+    settings: tuple[str, ...] = ()  # each goes to the modes that have it
 
 
 def chosen_modes(request: CompareRequest) -> tuple[Mode, ...]:
-    return tuple(_mode(name) for name in _chosen("mode", request.modes, MODES, MODES_DEFAULT))
+    names = _chosen("mode", request.modes, MODES, MODES_DEFAULT)
+    for pair in request.settings:
+        if not any(_of_mode(name, pair) for name in names):
+            known = {setting for name in names for setting in SUSPECTS[name].settings or {}}
+            raise unknown_name("key of --set", pair.partition("=")[0], sorted(known))
+    return tuple(_mode(name) for name in names)
+
+
+def _of_mode(mode: str, pair: str) -> bool:
+    return takes(SUSPECTS[mode], pair.partition("=")[0])
 
 
 def chosen_faults(request: CompareRequest) -> tuple[str, ...]:
@@ -215,6 +226,7 @@ def plan_mode(request: CompareRequest, mode: str, fault: str, directory: Path) -
             seed=request.seed,
             records=None if "records" in chosen.scenario else request.records,
             kafka=request.kafka,
+            settings=tuple(pair for pair in request.settings if _of_mode(mode, pair)),
             runs_dir=directory / "cells",
             repeat=repeat_command(request, mode, fault),
         ),
@@ -236,4 +248,6 @@ def repeat_command(request: CompareRequest, mode: str, fault: str) -> str:
     }
     for name, value in options.items():
         words += [] if value is None else [name, str(value)]
+    for pair in request.settings:
+        words += ["--set", pair]
     return shlex.join(words)

@@ -70,14 +70,14 @@ def sort_settings(
             brokers[key.removeprefix(BROKER_PREFIX)] = value
         elif key in SETTABLE:
             changed[key] = value
-        elif _takes(suspect, key):
+        elif takes(suspect, key):
             own[key] = value
         else:
             raise unknown_name("key of --set", key, [*SETTABLE, *_known_settings(suspect)])
     return {**changed, "broker_properties": brokers}, own
 
 
-def _takes(suspect: Suspect, key: str) -> bool:
+def takes(suspect: Suspect, key: str) -> bool:
     """Whether it is a setting of this suspect's."""
     if suspect.settings is None or key in suspect.settings:
         return True

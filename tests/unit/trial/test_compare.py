@@ -197,3 +197,17 @@ def test_speeds_are_told_by_that_of_auto_commit() -> None:
     assert "10,000/s 0.50×" in render_comparison_html(table)
     alone = replace(table, modes=(AT_LEAST_ONCE,), cells=table.cells[1:2])
     assert "10,000/s\n" in render_comparison_text(alone)
+
+
+def test_a_setting_goes_to_the_modes_that_have_it(tmp_path: Path) -> None:
+    by_batch = CompareRequest(modes=f"{MANUAL},consumer_cassandra", settings=("write=lwt",))
+    assert len(chosen_modes(by_batch)) == 2
+    cassandra = plan_mode(by_batch, "consumer_cassandra", "none", tmp_path)
+    assert cassandra is not None
+    assert cassandra.settings["write"] == "lwt"
+    assert cassandra.repeat.endswith("--set write=lwt")
+    manual = plan_mode(by_batch, MANUAL, "none", tmp_path)
+    assert manual is not None
+    assert "write" not in manual.settings
+    with pytest.raises(UsageError, match="group_protocol"):
+        chosen_modes(CompareRequest(settings=("group_protokol=consumer",)))
