@@ -1,5 +1,6 @@
 """`onceproof suite`: scenarios one after the other, each compared with the verdict it expects."""
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,26 +60,32 @@ def suite(
 ) -> int:
     """Run scenarios, on all versions they know, and compare each with the verdict it expects."""
     from onceproof.cli.display import display
+    from onceproof.history.run_directory import ensure_runs_dir
     from onceproof.trial.axis import expected_of, title
     from onceproof.trial.plan import Request
+    from onceproof.trial.premises import Premises
     from onceproof.trial.run import run_trial
     from onceproof.trial.scenario import scenario_names
     from onceproof.trial.suite_plan import suite_plans
 
     request = Request(seed=seed, kafka=kafka, runs_dir=runs_dir)
     plans = suite_plans(names or scenario_names(), request, quick=quick)
-    outcomes = []
-    for plan in plans:
-        with display(plan) as listener:
-            result, directory = run_trial(plan, listener)
-        ended = Ended(
-            title=title(plan),
-            scenario=plan.scenario,
-            expected=expected_of(plan),
-            result=result,
-        )
-        outcomes.append(ended)
-        say_error(f"{ended.title}: {ended.told()}  {directory.report_html}")
+    ours = runs_dir / "suite" / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-s{seed}"
+    ensure_runs_dir(ours)
+    outcomes: list[Ended] = []
+    with Premises(ours) as premises:  # one Spark, warm after the first; brokers to each its own
+        for number, plan in enumerate(plans, start=1):
+            with display(plan) as listener:
+                result, directory = run_trial(plan, listener, premises.spark)
+            ended = Ended(
+                title=title(plan),
+                scenario=plan.scenario,
+                expected=expected_of(plan),
+                result=result,
+            )
+            outcomes.append(ended)
+            place = f"{number:3}/{len(plans)}"
+            say_error(f"{place}  {ended.title}: {ended.told()}  {directory.report_html}")
     if junit is not None:
         junit.write_text(_junit(outcomes))
     _summary(outcomes, as_json=as_json)

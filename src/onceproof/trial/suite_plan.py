@@ -1,28 +1,32 @@
-"""What a suite runs: each scenario as it stands, with its cures, and on the versions it knows."""
+"""What a suite runs: each scenario as it stands, with its cures, varied, and on the versions it
+knows.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from onceproof.trial.axis import MatrixRequest, VersionPlan, expected_of, plan_axis
 from onceproof.trial.plan import Plan, Request, make_plan
-from onceproof.trial.scenario import load_scenario
+from onceproof.trial.scenario import load_scenario, variant_names
 
 
 def suite_plans(names: Iterable[str], request: Request, *, quick: bool) -> list[Plan]:
-    """Each scenario as it stands, then with its cures, then on the other versions it knows.
+    """Each scenario as it stands, with its cures, its variants, on the other versions it knows.
 
     `quick`: with one cure, on one more version, that should end otherwise. Where `request` says
-    which brokers, on no more.
+    which brokers, on no more. Where luck decides there is nothing to compare with.
     """
     plans = []
     for name in names:
         own = make_plan(replace(request, scenario=name))
         plans.append(own)
         cures = list(own.scenario.cures)[: 1 if quick else None]
-        plans += [make_plan(replace(request, scenario=f"{name}:{cure}")) for cure in cures]
+        others = [*cures, *([] if quick else variant_names(name))]
+        varied = [make_plan(replace(request, scenario=f"{name}:{other}")) for other in others]
+        plans += [plan for plan in varied if not plan.scenario.luck]
         if own.scenario.axis is not None and request.kafka is None:
-            others = _other_versions(own, replace(request, scenario=name))
-            plans += [at.plan for at in (_opposite(others, own) if quick else others)]
+            versions = _other_versions(own, replace(request, scenario=name))
+            plans += [at.plan for at in (_opposite(versions, own) if quick else versions)]
     return plans
 
 

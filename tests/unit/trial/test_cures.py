@@ -59,6 +59,20 @@ def test_a_suite_tries_the_cures_too(tmp_path: Path) -> None:
     assert [title(plan) for plan in suite_plans([EVICTED], request, quick=True)] == whole[:2]
 
 
+def test_a_suite_tries_each_variant_of_which_something_is_expected(tmp_path: Path) -> None:
+    name, request = "streams_skip_after_corrupted", Request(runs_dir=tmp_path)
+    whole = [title(plan) for plan in suite_plans([name], request, quick=False)]
+    assert whole == [
+        f"{name} (streams 4.3.1)",
+        f"{name}-defaults (streams 4.3.1)",
+        f"{name}-updater_off (streams 3.8.0)",
+        f"{name}-streams_protocol (streams 4.3.1)",
+        f"{name} (streams 3.7.2)",
+    ]  # not its exposure: that is luck
+    quick = [title(plan) for plan in suite_plans([name], request, quick=True)]
+    assert quick == [whole[0], whole[-1]]
+
+
 def test_without_the_note_it_is_about_a_run_shows_nothing() -> None:
     said = Event(at_s=1.0, kind="said", detail={"text": "evicted"})
     note = Event(at_s=1.0, kind="note", subject="instance 0", detail={"text": "it was evicted"})

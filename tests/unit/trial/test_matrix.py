@@ -159,6 +159,7 @@ def test_a_suite_takes_each_scenario_to_all_its_versions(tmp_path: Path) -> None
         f"{RACE} (kafka 3.9.1)",
         f"{RACE} (kafka 4.3.1)",
         DELAYED,
+        f"{DELAYED}-lost_write",
         f"{DELAYED} (clients 3.8.0)",
         f"{DELAYED} (clients 4.3.1)",
     ]
