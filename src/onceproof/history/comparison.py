@@ -163,12 +163,15 @@ def _cell(data: dict[str, Any]) -> ModeCell:
 
 def records_per_s(events: Iterable[Event]) -> float | None:
     """While the middle of the input was worked on, by what is written; by the position where
-    nothing is written into a topic. None: it was over before two samples could be taken.
+    nothing is written into a topic (a table is poured into one in the end, for the judge). None: it
+    was over before two samples could be taken.
     """
     samples = [event for event in events if event.kind == "progress"]
     if not samples:
         return None
-    measure = "output" if int(samples[-1].detail["output"]) else "position"
+    end = samples[-1].detail["position"]
+    under_way = [each for each in samples if each.detail["position"] != end] or samples
+    measure = "output" if any(int(each.detail["output"]) for each in under_way) else "position"
     done = [(each.at_s, int(each.detail[measure])) for each in samples]
     first, last = (share * done[-1][1] for share in STEADY)
     steady = [(at_s, count) for at_s, count in done if first <= count <= last]

@@ -31,6 +31,7 @@ COMMON: dict[str, Any] = {
     "drain_s": 120.0,
 }
 SETTINGS = {"batch": "20", "work_ms": "5", "max_poll_interval_ms": "4000", "restore_s": "1.5"}
+SETTINGS_OF_TWO = {**SETTINGS, "work_ms": "10"}  # each has half of the records
 # No work, and more than the samples of a second: how fast the mode itself is.
 AT_FULL_SPEED: dict[str, Any] = {"records": 100_000, "keys": 1_000, "feed_s": 0.0}
 SETTINGS_AT_FULL_SPEED = {"batch": "500", "work_ms": "0", "snapshot_every": "1000"}
@@ -126,6 +127,7 @@ FAULTS = {
             told="another member leaves and comes back",
             schedule=_rebalance,
             instances=2,
+            settings=SETTINGS_OF_TWO,
             why_not="it is in no group",
         ),
         ModeFault(
@@ -133,6 +135,7 @@ FAULTS = {
             told=f"SIGSTOP for {PAUSE_S:.0f} s, beyond max.poll.interval and session timeout",
             schedule=_pause,
             instances=2,
+            settings=SETTINGS_OF_TWO,
         ),
         ModeFault(name="broker", told="SIGKILL of the output's leader", schedule=_broker),
         ModeFault(

@@ -173,6 +173,9 @@ def test_a_speed_is_that_of_the_middle_of_the_input() -> None:
     assert records_per_s(written) == 200.0
     into_a_table = [_at(at_s, 0, count) for at_s, count in starts_and_ends_slowly]
     assert records_per_s(into_a_table) == 200.0
+    end_s, end = starts_and_ends_slowly[-1]
+    poured_out_for_the_judge = [_at(end_s + each, end, end) for each in (1, 2)]
+    assert records_per_s([*into_a_table, *poured_out_for_the_judge]) == 200.0
     assert records_per_s([]) is None
     assert records_per_s([_at(0, 0, 0), _at(1, 500, 0), _at(2, 1000, 0)]) is None
     assert records_per_s([_at(0, 0, 0), *(_at(each, 500, 0) for each in range(1, 5))]) is None
@@ -197,6 +200,15 @@ def test_speeds_are_told_by_that_of_auto_commit() -> None:
     assert "10,000/s 0.50×" in render_comparison_html(table)
     alone = replace(table, modes=(AT_LEAST_ONCE,), cells=table.cells[1:2])
     assert "10,000/s\n" in render_comparison_text(alone)
+
+
+def test_two_members_have_twice_the_work_so_that_both_always_have_some(tmp_path: Path) -> None:
+    alone, shared = (
+        plan_mode(CompareRequest(), MANUAL, fault, tmp_path) for fault in ("torn", "pause")
+    )
+    assert alone is not None
+    assert shared is not None
+    assert int(shared.settings["work_ms"]) == 2 * int(alone.settings["work_ms"])
 
 
 def test_a_setting_goes_to_the_modes_that_have_it(tmp_path: Path) -> None:

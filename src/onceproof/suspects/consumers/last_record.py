@@ -11,12 +11,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from onceproof.deadline import Deadline, pause
 from onceproof.suspects.consumers.contract import CALL_S, connection, given
 
 REACH = 8
 GROWTH = 8
+ASKED_AGAIN_S = 0.2
 END_WAIT_MS = 10  # at the end of a partition a broker waits for more before it answers
 
 
@@ -37,7 +39,7 @@ class Reader:
     def last(self, topic: str, partition: int) -> Any:
         """As JSON; None: there is none."""
         place = TopicPartition(topic, partition)
-        low, high = self._consumer.get_watermark_offsets(place, CALL_S)
+        low, high = self._watermarks(place)
         reach = REACH
         while low < high:
             begin = max(low, high - reach)
@@ -60,6 +62,17 @@ class Reader:
             if (record.offset() or 0) >= end:
                 return
             yield record
+
+    def _watermarks(self, place: TopicPartition) -> tuple[int, int]:
+        """Where a broker goes while it is asked, the client gives up: its successor is asked."""
+        patience = Deadline(CALL_S)
+        while True:
+            try:
+                return self._consumer.get_watermark_offsets(place, CALL_S)
+            except KafkaException:
+                if patience.expired():
+                    raise
+                pause(ASKED_AGAIN_S)
 
     def _from(self, topic: str, partition: int, offset: int) -> Iterator[Message]:
         """All records up to the end of the partition."""
