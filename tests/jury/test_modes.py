@@ -50,7 +50,8 @@ def test_each_mode_keeps_what_it_claims_and_breaks_where_theory_says(tmp_path: P
         assert measured[f"consumer_{mode}"] == "exactly once", table
     assert measured["consumer_manual_commit"] == "at least once"
     assert measured["consumer_idempotent"] == "at least once"
-    assert measured["consumer_commit_first"] == "at most once"
+    # Paused after its commit, it writes behind its successor: nothing fences it.
+    assert measured["consumer_commit_first"] in ("at most once", "at most once, reordered")
     assert measured["consumer_restore_first"] == "at least once"  # it claims exactly once
     torn = {cell["mode"]: cell for cell in table["cells"] if cell["fault"] == "torn"}
     assert "lost" in torn["consumer_auto_commit"]["trials"][0]["anomalies"]

@@ -3,7 +3,7 @@
 import json
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ SPEED = "speed"  # the column without a fault that measures records a second
 YARDSTICK = "consumer_auto_commit"  # what speeds are told relative to
 STEADY = (0.1, 0.9)  # of all records: between them nothing starts and nothing ends
 SAMPLES_MIN = 3
+REORDERED = "reordered"
 EXACTLY, AT_LEAST, AT_MOST, NONE = "exactly once", "at least once", "at most once", "none"
 
 
@@ -107,11 +108,8 @@ class Comparison:
         if not any(cell.broken < len(cell.trials) - cell.unknown or cell.broken for cell in cells):
             return ""
         found = {name for cell in cells for name in cell.anomalies}
-        if not found:
-            return EXACTLY
-        if found == {"duplicated"}:
-            return AT_LEAST
-        return AT_MOST if found == {"lost"} else NONE
+        often = _how_often(found - {REORDERED})
+        return f"{often}, {REORDERED}" if REORDERED in found else often
 
     def relative_speed(self, mode: str) -> float | None:
         """By auto-commit's, measured in the same comparison."""
@@ -152,6 +150,14 @@ class Comparison:
         cells = tuple(map(_cell, data.pop("cells")))
         faults = tuple(data.pop("faults"))
         return Comparison(**data, modes=tuple(modes), cells=cells, faults=faults)
+
+
+def _how_often(found: Set[str]) -> str:
+    if not found:
+        return EXACTLY
+    if found == {"duplicated"}:
+        return AT_LEAST
+    return AT_MOST if found == {"lost"} else NONE
 
 
 def _cell(data: dict[str, Any]) -> ModeCell:

@@ -37,11 +37,12 @@ class Guarantee(StrEnum):
         return _ALLOWED[self]
 
 
+# Who is not fenced may write behind its successor: only "exactly once" keeps the order there.
 _ALLOWED = {
     Guarantee.EXACTLY_ONCE: frozenset[str](),
-    Guarantee.AT_LEAST_ONCE: frozenset({"duplicated"}),
-    Guarantee.AT_MOST_ONCE: frozenset({"lost"}),
-    Guarantee.NONE: frozenset({"lost", "duplicated"}),
+    Guarantee.AT_LEAST_ONCE: frozenset({"duplicated", "reordered"}),
+    Guarantee.AT_MOST_ONCE: frozenset({"lost", "reordered"}),
+    Guarantee.NONE: frozenset({"lost", "duplicated", "reordered"}),
 }
 
 

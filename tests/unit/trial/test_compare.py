@@ -131,6 +131,16 @@ def test_who_does_not_keep_its_claim_is_told_by_the_exit_code() -> None:
     assert planted.exit_code == 0
 
 
+def test_the_order_is_told_apart_from_how_often() -> None:
+    behind = ModeCell(mode=MANUAL, fault="pause", trials=(trial(Verdict.BROKEN, reordered=8),))
+    assert Comparison(seed=1, cells=(behind,)).measured(MANUAL) == "exactly once, reordered"
+    twice = ModeCell(mode=MANUAL, fault="torn", trials=(trial(Verdict.BROKEN, duplicated=1),))
+    assert Comparison(seed=1, cells=(behind, twice)).measured(MANUAL) == "at least once, reordered"
+    allowed = {name: SUSPECTS[name].guarantee for name in (MANUAL, SQLITE)}
+    kept = {name: "reordered" in each.allows for name, each in allowed.items() if each is not None}
+    assert kept == {MANUAL: True, SQLITE: False}
+
+
 def test_what_could_not_be_told_is_no_guarantee() -> None:
     unknown = ModeCell(mode=SQLITE, fault="none", trials=(trial(Verdict.UNKNOWN),))
     told = replace(TABLE, cells=(*TABLE.cells[:2], unknown, TABLE.cells[3]))
