@@ -71,8 +71,8 @@ def test_a_mode_with_a_server_is_hit_where_the_server_shows_it(tmp_path: Path) -
 def test_every_mode_says_what_it_claims() -> None:
     assert [name for name in MODES if SUSPECTS[name].guarantee is None] == []
     claims = {mode.name: (mode.claims, mode.allows) for mode in chosen_modes(CompareRequest())}
-    assert claims["consumer_commit_first"] == ("at most once", ("lost",))
-    assert claims["consumer_auto_commit"] == ("none", ("duplicated", "lost"))
+    assert claims["consumer_commit_first"] == ("at most once", ("lost", "reordered"))
+    assert claims["consumer_auto_commit"] == ("none", ("duplicated", "lost", "reordered"))
     assert claims[SQLITE] == ("exactly once", ())
 
 
