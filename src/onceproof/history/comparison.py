@@ -87,6 +87,7 @@ class Comparison:
     modes: tuple[Mode, ...] = ()
     faults: tuple[str, ...] = ()
     cells: tuple[ModeCell, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)  # fault → what happens then
     asked: Mapping[str, Any] = field(default_factory=dict)  # what the command line said
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -118,8 +119,10 @@ class Comparison:
             return None
         return mine.records_per_s / yardstick.records_per_s
 
-    def is_kept(self, mode: Mode) -> bool:
-        found = {name for each in self.cells if each.mode == mode.name for name in each.anomalies}
+    def is_kept(self, mode: Mode, fault: str | None = None) -> bool:
+        """Under that fault, or under all."""
+        cells = [each for each in self.cells if each.mode == mode.name]
+        found = {name for each in cells if fault in (None, each.fault) for name in each.anomalies}
         return found <= set(mode.allows)
 
     @property

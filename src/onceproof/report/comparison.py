@@ -1,7 +1,7 @@
 """A comparison for people: one table for a terminal, one HTML page.
 
 mode                    claims         measured       speed           torn
-consumer_manual_commit  at least once  at least once  21,000/s 0.90×  duplicated 20 (1 of 1), 3.1 s
+consumer_manual_commit  at least once  at least once  21,000/s 0.90×  duplicated 20 (2 of 3), 3.1 s
 consumer_sqlite         exactly once   exactly once   35,000/s 1.50×  ·
 
 `·` is no cell: that fault cannot meet that mode. Seconds: from the fault until work went on. Speed:
@@ -10,7 +10,7 @@ records a second, and relative to auto-commit's.
 
 from collections.abc import Iterator
 
-from onceproof.history.comparison import SPEED, Comparison, ModeCell
+from onceproof.history.comparison import SPEED, Comparison, Mode, ModeCell
 from onceproof.report.html import environment
 
 NO_CELL = "·"
@@ -60,20 +60,27 @@ def word(cell: ModeCell | None) -> str:
         return NO_CELL
     tried = len(cell.trials)
     found = ", ".join(f"{name} {count}" for name, count in cell.anomalies.items())
-    told = f"{found} ({cell.broken} of {tried})" if found else "held"
+    told = f"{found}{_of(cell.broken, tried)}" if found else "held"
     if cell.unknown:
-        unknown = f"unknown ({cell.unknown} of {tried})"
+        unknown = f"unknown{_of(cell.unknown, tried)}"
         told = unknown if cell.unknown == tried else f"{told}, {unknown}"
     if cell.fault == SPEED and told == "held":
         return "too fast" if cell.records_per_s is None else f"{cell.records_per_s:,.0f}/s"
     return told if cell.recovery_s is None else f"{told}, {cell.recovery_s:.1f} s"
 
 
-def kind(cell: ModeCell | None) -> str:
-    """How the page colours it."""
+def _of(count: int, tried: int) -> str:
+    return "" if tried == 1 else f" ({count} of {tried})"
+
+
+def kind(comparison: Comparison, mode: Mode, fault: str) -> str:
+    """How the page colours it: what a mode does not promise, it may break."""
+    cell = comparison.cell(mode.name, fault)
     if cell is None or not cell.trials:
         return "none"
-    return "broken" if cell.broken else "unknown" if cell.unknown else "held"
+    if cell.broken:
+        return "allowed" if comparison.is_kept(mode, fault) else "broken"
+    return "unknown" if cell.unknown else "held"
 
 
 def summary(comparison: Comparison) -> str:
@@ -96,6 +103,7 @@ def render_comparison_html(comparison: Comparison) -> str:
         comparison=comparison,
         columns=columns(comparison),
         summary=summary(comparison),
+        repeats=max((len(cell.trials) for cell in comparison.cells), default=0),
         word=cell_word,
         kind=kind,
         measured=comparison.measured,

@@ -65,6 +65,7 @@ class Compare:
             seed=self._request.seed,
             modes=chosen_modes(self._request),
             faults=chosen_faults(self._request),
+            told={name: FAULTS[name].told for name in chosen_faults(self._request)},
             asked=asdict(self._request),
         )
 
