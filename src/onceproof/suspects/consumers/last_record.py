@@ -18,23 +18,14 @@ from onceproof.suspects.consumers.contract import CALL_S, connection, given
 
 REACH = 8
 GROWTH = 8
-ASKED_AGAIN_S = 0.2
+ASK_S = 5.0
+AGAIN_S = 0.2
 END_WAIT_MS = 10  # at the end of a partition a broker waits for more before it answers
 
 
 class Reader:
     def __init__(self) -> None:
-        self._consumer = Consumer(
-            {
-                **connection(),
-                "group.id": f"{given('APP_ID')}-reader",  # never joined, never committed
-                "isolation.level": "read_committed",
-                "enable.auto.commit": False,
-                "auto.offset.reset": "earliest",
-                "enable.partition.eof": True,
-                "fetch.wait.max.ms": END_WAIT_MS,
-            }
-        )
+        self._consumer = _client()
 
     def last(self, topic: str, partition: int) -> Any:
         """As JSON; None: there is none."""
@@ -64,15 +55,18 @@ class Reader:
             yield record
 
     def _watermarks(self, place: TopicPartition) -> tuple[int, int]:
-        """Where a broker goes while it is asked, the client gives up: its successor is asked."""
+        """A client that is asked just when a broker goes may know its partitions no more, and that
+        for good ("Unknown partition"): a new one asks the successor.
+        """
         patience = Deadline(CALL_S)
         while True:
             try:
-                return self._consumer.get_watermark_offsets(place, CALL_S)
+                return self._consumer.get_watermark_offsets(place, ASK_S)
             except KafkaException:
                 if patience.expired():
                     raise
-                pause(ASKED_AGAIN_S)
+                pause(AGAIN_S)
+                self._consumer = _client()
 
     def _from(self, topic: str, partition: int, offset: int) -> Iterator[Message]:
         """All records up to the end of the partition."""
@@ -86,3 +80,17 @@ class Reader:
                 yield message
             elif error.code() == KafkaError._PARTITION_EOF:
                 return
+
+
+def _client() -> Consumer:
+    return Consumer(
+        {
+            **connection(),
+            "group.id": f"{given('APP_ID')}-reader",  # never joined, never committed
+            "isolation.level": "read_committed",
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+            "enable.partition.eof": True,
+            "fetch.wait.max.ms": END_WAIT_MS,
+        }
+    )
