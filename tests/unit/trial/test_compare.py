@@ -119,7 +119,7 @@ def test_a_table_says_what_was_claimed_and_what_was_measured() -> None:
     page = render_comparison_html(TABLE)
     assert 'class="allowed"' in page  # it says "at least once"
     assert 'class="broken"' not in page
-    assert "duplicated 20 (1 of 2), 3.1 s" in page
+    assert "duplicated 20 (1 of 2), 3.1\N{NO-BREAK SPACE}s" in page
 
 
 def test_who_does_not_keep_its_claim_is_told_by_the_exit_code() -> None:
