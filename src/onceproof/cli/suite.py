@@ -1,5 +1,6 @@
 """`onceproof suite`: scenarios one after the other, each compared with the verdict it expects."""
 
+import contextlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,11 @@ import typer
 from onceproof.cli.printing import say, say_error, say_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onceproof.history.event import Event
     from onceproof.history.verdict import TrialResult, Verdict
+    from onceproof.trial.plan import Plan
     from onceproof.trial.scenario import Scenario
 
 
@@ -41,7 +46,9 @@ class Ended:
 
     def told(self) -> str:
         found = ", ".join(finding.anomaly for finding in self.result.findings)
-        verdict = self.result.verdict.value + (f" ({found})" if found else "")
+        why = "; ".join(self.result.reasons) if self.result.verdict.value == "UNKNOWN" else ""
+        noted = found or why
+        verdict = self.result.verdict.value + (f" ({noted})" if noted else "")
         if self.is_as_expected():
             return f"{verdict}, as expected" if self.expected else f"{verdict}; none was expected"
         expected = self.expected or "a verdict"
@@ -59,12 +66,11 @@ def suite(
     as_json: bool = typer.Option(False, "--json", help="Print the outcome as JSON."),
 ) -> int:
     """Run scenarios, on all versions they know, and compare each with the verdict it expects."""
-    from onceproof.cli.display import display
     from onceproof.history.run_directory import ensure_runs_dir
     from onceproof.trial.axis import expected_of, title
     from onceproof.trial.plan import Request
     from onceproof.trial.premises import Premises
-    from onceproof.trial.run import run_trial
+    from onceproof.trial.relay import Relay
     from onceproof.trial.scenario import scenario_names
     from onceproof.trial.suite_plan import suite_plans
 
@@ -73,25 +79,68 @@ def suite(
     ours = runs_dir / "suite" / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-s{seed}"
     ensure_runs_dir(ours)
     outcomes: list[Ended] = []
-    with Premises(ours) as premises:  # one Spark, warm after the first; brokers to each its own
-        for number, plan in enumerate(plans, start=1):
-            with display(plan) as listener:
-                result, directory = run_trial(plan, listener, premises.spark)
+    # One Spark, warm after the first; brokers to each its own.
+    with Premises(ours) as premises, _Shown() as shown:
+        relay = Relay(premises=premises, own_brokers=True)
+        trials = list(enumerate(plans, start=1))
+        for over in relay.run(trials, lambda number: shown.begin(plans[number - 1])):
+            plan = plans[over.key - 1]
             ended = Ended(
                 title=title(plan),
                 scenario=plan.scenario,
                 expected=expected_of(plan),
-                result=result,
+                result=over.result or _not_begun(plan, over.problem),
             )
             outcomes.append(ended)
-            place = f"{number:3}/{len(plans)}"
-            say_error(f"{place}  {ended.title}: {ended.told()}  {directory.report_html}")
+            where = "" if over.run is None else over.run / "report.html"
+            say_error(f"{over.key:3}/{len(plans)}  {ended.title}: {ended.told()}  {where}")
     if junit is not None:
         junit.write_text(_junit(outcomes))
     _summary(outcomes, as_json=as_json)
     # Among many, 1 has the last word.
     codes = {ended.code() for ended in outcomes}
     return next((code for code in (1, 2) if code in codes), 0)
+
+
+class _Shown:
+    """The trial that is held is shown; one that is only judged still is not."""
+
+    def __init__(self) -> None:
+        self._display = contextlib.ExitStack()
+        self._number = 0
+
+    def __enter__(self) -> "_Shown":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._display.close()
+
+    def begin(self, plan: "Plan") -> "Callable[[Event], None]":
+        from onceproof.cli.display import display
+
+        self._display.close()
+        show = self._display.enter_context(display(plan))
+        self._number = number = self._number + 1
+
+        def listener(event: "Event") -> None:
+            if number == self._number:
+                show(event)
+
+        return listener
+
+
+def _not_begun(plan: "Plan", problem: str) -> "TrialResult":
+    from onceproof.history.verdict import TrialResult, Verdict
+
+    return TrialResult(
+        scenario=plan.scenario.name,
+        suspect=plan.suspect.name,
+        workload=plan.scenario.workload,
+        seed=plan.seed,
+        verdict=Verdict.UNKNOWN,
+        reasons=(problem,),
+        repeat=plan.repeat,
+    )
 
 
 def _junit(outcomes: list[Ended]) -> str:

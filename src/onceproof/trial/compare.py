@@ -101,6 +101,7 @@ class Compare:
                 yield (mode.name, fault), plan
 
     def _begins(self, place: Place) -> None:
+        """Nobody listens to the single trial."""
         self._tell(Told(comparison=self.comparison, begins=f"{place[0]} under {place[1]}"))
 
     def _trial(self, ended: Ended[Place]) -> CellTrial:

@@ -3,20 +3,21 @@
 AxisPlan ──▶ version × repeat ──▶ trial ──▶ MatrixTrial ──▶ Matrix ──▶ matrix.json, after each
 
 runs/matrix-<scenario>/<utc>-s<seed>/   matrix.json  matrix.html  matrix.txt  versions/<version>/…
-Where only the suspect's version changes, one cluster serves all; else each trial has its own.
+Where only the suspect's version changes, one cluster serves all; else each trial has its own. While
+one is judged, the next is held.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from onceproof.errors import OnceproofError
 from onceproof.history.matrix import Matrix, MatrixRow, MatrixTrial, save
-from onceproof.history.run_directory import RunDirectory, ensure_runs_dir
-from onceproof.history.verdict import TrialResult, Verdict
+from onceproof.history.run_directory import ensure_runs_dir
+from onceproof.history.verdict import Verdict
 from onceproof.trial.axis import BROKERS, AxisPlan, VersionPlan
+from onceproof.trial.plan import Plan
 from onceproof.trial.premises import Premises
-from onceproof.trial.run import run_trial
+from onceproof.trial.relay import Ended, Relay
 
 MATRIX_JSON = "matrix.json"
 
@@ -29,6 +30,14 @@ class Told:
     version: str
     number: int  # of the trial on this version, from 1
     trial: MatrixTrial | None = None  # None: it begins
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """One trial: which version, and for the how many-th time."""
+
+    at: VersionPlan
+    number: int
 
 
 class MatrixRun:
@@ -52,34 +61,41 @@ class MatrixRun:
         with Premises(self._directory) as premises:
             for place, axis in enumerate(self._axes):
                 try:
-                    for at in axis.versions:
-                        for number in range(1, self._repeats + 1):
-                            self._try(place, axis, at, number, premises)
+                    self._run_axis(place, axis, premises)
                 finally:
                     premises.leave()
         return self.matrices
 
-    def _try(
-        self, place: int, axis: AxisPlan, at: VersionPlan, number: int, premises: Premises
-    ) -> None:
-        self._tell(Told(matrix=self.matrices[place], version=at.version, number=number))
-        try:
-            ground = None if axis.axis == BROKERS else premises.stand(at.plan)
-            trial = self._told(*run_trial(at.plan, None, premises.spark, ground))
-        except OnceproofError as problem:
-            premises.leave()
-            trial = MatrixTrial(verdict=Verdict.UNKNOWN, reason=str(problem), repeat=at.plan.repeat)
-        self.matrices[place] = matrix = self.matrices[place].with_trial(at.version, trial)
-        save(self.matrices, self._directory / MATRIX_JSON)
-        self._tell(Told(matrix=matrix, version=at.version, number=number, trial=trial))
+    def _run_axis(self, place: int, axis: AxisPlan, premises: Premises) -> None:
+        def begins(turn: Turn) -> None:
+            matrix, version = self.matrices[place], turn.at.version
+            self._tell(Told(matrix=matrix, version=version, number=turn.number))
 
-    def _told(self, result: TrialResult, run: RunDirectory) -> MatrixTrial:
+        relay = Relay(premises=premises, own_brokers=axis.axis == BROKERS)
+        for ended in relay.run(self._turns(axis), begins):
+            turn, trial = ended.key, self._told(ended)
+            matrix = self.matrices[place].with_trial(turn.at.version, trial)
+            self.matrices[place] = matrix
+            save(self.matrices, self._directory / MATRIX_JSON)
+            version = turn.at.version
+            self._tell(Told(matrix=matrix, version=version, number=turn.number, trial=trial))
+
+    def _turns(self, axis: AxisPlan) -> Iterator[tuple[Turn, Plan]]:
+        for at in axis.versions:
+            for number in range(1, self._repeats + 1):
+                yield Turn(at=at, number=number), at.plan
+
+    def _told(self, ended: Ended[Turn]) -> MatrixTrial:
+        result = ended.result
+        if result is None or ended.run is None:
+            repeat = ended.key.at.plan.repeat
+            return MatrixTrial(verdict=Verdict.UNKNOWN, reason=ended.problem, repeat=repeat)
         return MatrixTrial(
             verdict=result.verdict,
             anomalies={finding.anomaly: finding.count for finding in result.findings},
             reason="; ".join(result.reasons),
             duration_s=result.duration_s,
-            run=str(run.path.relative_to(self._directory)),
+            run=str(ended.run.relative_to(self._directory)),
             repeat=result.repeat,
         )
 

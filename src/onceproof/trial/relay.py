@@ -5,8 +5,9 @@
                 └─ judge 2 ───┐                      a judge computes
                         └─ judge 3 …
 
-A judge reads from the brokers: before they are hit or replaced it is waited for. So it is before a
-trial that is timed. Results come in the order of the trials.
+A judge reads from the brokers: before they are hit or replaced it is waited for, unless each trial
+has brokers of its own. It is waited for before a trial that is timed, too. Results come in the
+order of the trials.
 """
 
 from collections import deque
@@ -26,6 +27,7 @@ from onceproof.trial.run import Trial
 
 JUDGED_AT_ONCE = 2  # a judgement takes longer than holding a trial of a consumer
 Key = TypeVar("Key")
+Listener = Callable[[Event], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,17 +43,20 @@ class Ended(Generic[Key]):
 @dataclass(frozen=True, kw_only=True)
 class Relay:
     premises: Premises
-    listener: Callable[[Event], None] | None = None
     spares: Spares | None = None
+    own_brokers: bool = False  # to each trial; then no more than one is judged beside the next
 
     def run(
         self,
         trials: Iterable[tuple[Key, Plan]],
-        begins: Callable[[Key], None],
+        begins: Callable[[Key], Listener | None],
         alone: Callable[[Key], bool] = lambda _: False,
     ) -> Iterator[Ended[Key]]:
-        """`alone`: nothing is judged beside it."""
-        with ThreadPoolExecutor(JUDGED_AT_ONCE) as pool:
+        """`begins`: told of each trial, and says who listens to it. `alone`: nothing is judged
+        beside it.
+        """
+        judged_at_once = 1 if self.own_brokers else JUDGED_AT_ONCE
+        with ThreadPoolExecutor(judged_at_once) as pool:
             judged: deque[tuple[Key, Trial, Future[TrialResult]]] = deque()
 
             def finish(at_most: int) -> Iterator[Ended[Key]]:
@@ -60,12 +65,11 @@ class Relay:
                     yield Ended(key=key, result=result.result(), run=trial.directory.path)
 
             for key, plan in trials:
-                hits_brokers = any(step.hits_brokers for step in plan.schedule)
-                if hits_brokers or alone(key) or self.premises.needs_ground():
+                if alone(key) or self._takes_brokers_away(plan):
                     yield from finish(0)
-                begins(key)
+                listener = begins(key)
                 try:
-                    trial = self._held(plan)
+                    trial = self._held(plan, listener)
                 except MachineError as problem:  # the brokers that stand need not go for that
                     yield from finish(0)
                     yield Ended(key=key, problem=str(problem))
@@ -74,13 +78,19 @@ class Relay:
                     self.premises.leave()
                     yield Ended(key=key, problem=str(problem))
                 else:
-                    yield from finish(JUDGED_AT_ONCE - 1)
+                    yield from finish(judged_at_once - 1)
                     judged.append((key, trial, pool.submit(trial.judge)))
             yield from finish(0)
 
-    def _held(self, plan: Plan) -> Trial:
-        ground = self.premises.stand(plan)
+    def _takes_brokers_away(self, plan: Plan) -> bool:
+        """From those that are judged."""
+        if self.own_brokers:
+            return False
+        return self.premises.needs_ground() or any(step.hits_brokers for step in plan.schedule)
+
+    def _held(self, plan: Plan, listener: Listener | None) -> Trial:
+        ground = None if self.own_brokers else self.premises.stand(plan)
         spark = self.premises.spark.apart()
-        trial = Trial(plan, self.listener, spark, ground, spares=self.spares)
+        trial = Trial(plan, listener, spark, ground, spares=self.spares)
         trial.hold()
         return trial

@@ -114,7 +114,7 @@ class Sweep:
 
     def _try_all(self, points: Sequence[CrashPoint], premises: Premises) -> None:
         """An unknown cell gets another chance: a race may have hidden the frame, or a slow turn."""
-        relay = Relay(premises=premises, listener=self._listener, spares=self._spares)
+        relay = Relay(premises=premises, spares=self._spares)
         for tries in range(1, TRIES_MAX + 1):
             unknown = []
             plans = ((each, plan_cell(self._request, each, self._directory)) for each in points)
@@ -126,8 +126,9 @@ class Sweep:
                     self._add(cell)
             points = unknown
 
-    def _begins(self, point: CrashPoint) -> None:
+    def _begins(self, point: CrashPoint) -> Listener | None:
         self._tell(Told(grid=self.grid, begins=point.name))
+        return self._listener
 
     def _cell(self, ended: Ended[CrashPoint], tries: int) -> Cell:
         if ended.result is None or ended.run is None:

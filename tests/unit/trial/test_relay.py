@@ -51,12 +51,12 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[list[str], list[
 
     monkeypatch.setattr(relay, "Trial", StandIn)
 
-    def go(*plans: Any, alone: str = "") -> tuple[list[str], list[Any]]:
+    def go(*plans: Any, alone: str = "", own_brokers: bool = False) -> tuple[list[str], list[Any]]:
         named = [
             (str(n), SimpleNamespace(**vars(plan), name=str(n))) for n, plan in enumerate(plans)
         ]
         ended = []
-        going = relay.Relay(premises=notes)  # type: ignore[arg-type]
+        going = relay.Relay(premises=notes, own_brokers=own_brokers)  # type: ignore[arg-type]
         for each in going.run(named, lambda _: None, alone=lambda key: key == alone):  # type: ignore[arg-type]
             notes.lines.append(f"told {each.key}")
             ended.append(each)
@@ -74,6 +74,11 @@ def test_the_next_are_held_while_the_first_is_judged(run: Any) -> None:
 def test_nothing_is_judged_while_brokers_are_hit_or_time_is_taken(run: Any) -> None:
     lines, _ = run(QUIET, HITS_BROKERS, QUIET)
     assert lines[:3] == ["hold 0", "told 0", "hold 1"]
+
+
+def test_with_brokers_of_its_own_each_is_held_while_one_is_judged(run: Any) -> None:
+    lines, _ = run(HITS_BROKERS, HITS_BROKERS, HITS_BROKERS, own_brokers=True)
+    assert lines == ["hold 0", "hold 1", "told 0", "hold 2", "told 1", "told 2"]
 
 
 def test_one_that_is_timed_has_the_machine_for_itself(run: Any) -> None:
