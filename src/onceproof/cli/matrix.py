@@ -82,8 +82,13 @@ def _tell(told: "Told") -> None:
 
 
 def _write(matrices: "Sequence[Matrix]", directory: Path) -> None:
-    from onceproof.report.matrix import render_matrix_html, render_matrix_text
+    from onceproof.report.matrix import (
+        render_matrix_html,
+        render_matrix_markdown,
+        render_matrix_text,
+    )
 
     if directory.is_dir():
+        (directory / "matrix.md").write_text(render_matrix_markdown(matrices))
         (directory / "matrix.txt").write_text(render_matrix_text(matrices))
         (directory / "matrix.html").write_text(render_matrix_html(matrices))

@@ -1,4 +1,4 @@
-"""A matrix for people: lines for a terminal, one HTML page.
+"""A matrix for people: lines for a terminal, one HTML page, a Markdown table for other texts.
 
 KAFKA-17507  kafka_17507_marker_race, consumer_transactional, seed 1
 kafka  verdict                       expected  broken  time
@@ -10,6 +10,7 @@ first bad 3.8.0, first good 3.9.1: as expected
 from collections.abc import Iterator, Mapping, Sequence
 
 from onceproof.history.matrix import Matrix, MatrixRow
+from onceproof.history.verdict import Verdict
 from onceproof.report.html import environment
 
 TO_COME = "…"
@@ -35,6 +36,27 @@ def _lines(matrix: Matrix) -> Iterator[str]:
                 yield f"    {row.version}: {trial.verdict.value}: {trial.reason or 'held'}"
                 yield f"        run     {trial.run or 'none'}"
                 yield f"        repeat  {trial.repeat}"
+
+
+def render_matrix_markdown(matrices: Sequence[Matrix]) -> str:
+    """One line a scenario, for a README or a ticket."""
+    lines = ["| ticket | scenario | versions of | outcome |", "|---|---|---|---|"]
+    for matrix in matrices:
+        outcome = " · ".join(map(_outcome, matrix.rows))
+        lines.append(f"| {matrix.ticket} | `{matrix.scenario}` | {matrix.axis} | {outcome} |")
+    return "\n".join(lines) + "\n"
+
+
+def _outcome(row: MatrixRow) -> str:
+    """`3.8.0 **BROKEN** 1 of 1 (lost 20)`; how often it came out so."""
+    if row.verdict is None:
+        return f"{row.version} {TO_COME}"
+    verdict = row.verdict.value
+    times = sum(trial.verdict is row.verdict for trial in row.trials)
+    told = f"{row.version} {verdict} {times} of {len(row.trials)}"
+    if row.verdict is not Verdict.BROKEN:
+        return told
+    return f"{told.replace(verdict, f'**{verdict}**')} ({found_in(row.anomalies)})"
 
 
 def headline(matrix: Matrix) -> str:

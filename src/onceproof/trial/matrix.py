@@ -2,7 +2,7 @@
 
 AxisPlan ──▶ version × repeat ──▶ trial ──▶ MatrixTrial ──▶ Matrix ──▶ matrix.json, after each
 
-runs/matrix-<scenario>/<utc>-s<seed>/   matrix.json  matrix.html  matrix.txt  versions/<version>/…
+runs/matrix-<scenario>/<utc>-s<seed>/   matrix.json, .html, .txt, .md  versions/<version>/…
 Where only the suspect's version changes, one cluster serves all; else each trial has its own. While
 one is judged, the next is held.
 """

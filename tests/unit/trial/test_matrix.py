@@ -9,7 +9,11 @@ import pytest
 from onceproof.errors import UsageError
 from onceproof.history.matrix import Matrix, MatrixRow, MatrixTrial, by_version, exit_code, save
 from onceproof.history.verdict import Verdict
-from onceproof.report.matrix import render_matrix_html, render_matrix_text
+from onceproof.report.matrix import (
+    render_matrix_html,
+    render_matrix_markdown,
+    render_matrix_text,
+)
 from onceproof.trial.axis import (
     MatrixRequest,
     expected_of,
@@ -96,6 +100,14 @@ def test_text_tells_each_version_and_what_is_not_as_expected() -> None:
     assert ["4.3.1", "…", "HELD", "…", "…"] in lines
     assert "3.9.1: UNKNOWN: it rained" in text
     assert "first bad 3.8.0, none is good: not as expected" in text
+
+
+def test_markdown_has_a_line_a_scenario() -> None:
+    *_, line = render_matrix_markdown([matrix(B, H, U)]).splitlines()
+    assert line == (
+        f"| KAFKA-17507 | `{RACE}` | kafka | 3.8.0 **BROKEN** 1 of 1 (lost 20) · 3.9.0 HELD 1 of 1"
+        " · 3.9.1 UNKNOWN 1 of 1 · 4.3.1 … |"
+    )
 
 
 def test_html_leads_to_the_runs_and_escapes() -> None:
