@@ -35,6 +35,7 @@ from sink_stage import (
 )
 
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
+from onceproof.sink.settings import SMALL_BATCH_BYTES_DEFAULT
 
 KEYS = 100_000
 OUTPUT_NUMBERS = itertools.count()
@@ -122,6 +123,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="counted rounds, after a warm one")
     parser.add_argument("--batches", type=int, default=4, help="micro-batches of each round")
     parser.add_argument("--lanes", type=int, default=4)
+    parser.add_argument("--small-batch-bytes", type=int, default=SMALL_BATCH_BYTES_DEFAULT)
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
     return parser.parse_args()
 
@@ -156,7 +158,11 @@ def run(
     options = {**stage.client_options(), **variant.options}
     if variant.ours:
         sink = exactly_once_kafka(
-            sink_id=f"to-{output}", topic=output, lanes=asked.lanes, options=options
+            sink_id=f"to-{output}",
+            topic=output,
+            lanes=asked.lanes,
+            options=options,
+            small_batch_bytes=asked.small_batch_bytes,
         )
         batches = stage.run_to_the_end(writer.foreachBatch(sink))
         say(f"  slowest lanes of the last batch, ms: {_steps(sink)}")
