@@ -78,7 +78,11 @@ class Relay:
                     self.premises.leave()
                     yield Ended(key=key, problem=str(problem))
                 else:
-                    yield from finish(judged_at_once - 1)
+                    try:
+                        yield from finish(judged_at_once - 1)
+                    except BaseException:
+                        trial.abandon()  # it will never be judged: nothing of it may stay
+                        raise
                     judged.append((key, trial, pool.submit(trial.judge)))
             yield from finish(0)
 

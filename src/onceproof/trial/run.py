@@ -28,7 +28,7 @@ class Trial:
     """Two halves: `hold` needs the machine for itself, `judge` only what is stored and in topics.
 
     Whoever runs many trials may hold the next one while this one is judged. Both must be called,
-    in this order; `judge` ends everything. `run_trial` does that.
+    in this order; `judge` ends everything, or `abandon` without a verdict. `run_trial` does that.
     """
 
     def __init__(
@@ -61,8 +61,12 @@ class Trial:
             if self._standing is None:
                 self._stage.end_instances()  # another trial may begin here now
         except BaseException:
-            self._end()
+            self.abandon()
             raise
+
+    def abandon(self) -> None:
+        """It ends here, unjudged."""
+        self._end()
 
     def judge(self) -> TrialResult:
         try:

@@ -39,6 +39,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[list[str], list[
         def __init__(self, plan: Any, *_: object, **__: object) -> None:
             self.name = plan.name
             self.problem = getattr(plan, "problem", None)
+            self.fails_at_judgement = getattr(plan, "fails_at_judgement", False)
             self.directory = SimpleNamespace(path=Path(plan.name))
 
         def hold(self) -> None:
@@ -47,7 +48,12 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[list[str], list[
             notes.lines.append(f"hold {self.name}")
 
         def judge(self) -> str:
+            if self.fails_at_judgement:
+                raise KeyboardInterrupt
             return f"verdict of {self.name}"
+
+        def abandon(self) -> None:
+            notes.lines.append(f"abandon {self.name}")
 
     monkeypatch.setattr(relay, "Trial", StandIn)
 
@@ -62,6 +68,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[list[str], list[
             ended.append(each)
         return notes.lines, ended
 
+    go.lines = notes.lines  # type: ignore[attr-defined]
     return go
 
 
@@ -98,3 +105,10 @@ def test_what_the_machine_lacks_is_no_fault_of_the_brokers(run: Any) -> None:
     lines, ended = run(failing, QUIET)
     assert lines == ["told 0", "hold 1", "told 1"]
     assert ended[0].problem == "no PostgreSQL"
+
+
+def test_one_that_is_held_when_all_is_given_up_is_ended_unjudged(run: Any) -> None:
+    failing = SimpleNamespace(schedule=(), fails_at_judgement=True)
+    with pytest.raises(KeyboardInterrupt):
+        run(failing, QUIET, own_brokers=True)
+    assert run.lines == ["hold 0", "hold 1", "abandon 1"]
