@@ -1,5 +1,6 @@
 """Three real brokers: each kind of process fault on one of them, and the cluster goes on."""
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from onceproof.cluster.batches import Outcome
 from onceproof.cluster.local import LocalCluster
 from onceproof.cluster.readiness import LIBRDKAFKA_LOG, commit_transaction
 from onceproof.deadline import Deadline, wait_until
+from onceproof.errors import FaultError
+from onceproof.faults.targets import Field
 
 TOPIC = "orders"
 RECOVERY_S_MAX = 30
@@ -134,6 +137,31 @@ def test_an_open_transaction_shows_until_it_ends(cluster: LocalCluster) -> None:
     last = list(rawlog.read_batches(client, TOPIC, 2))[-1]
     assert (last.base_offset, last.outcome) == (start, Outcome.ABORTED)
     assert last.producer_id == seen.producer_id
+
+
+def test_who_has_transactional_ids_of_its_own_is_known_by_what_it_wrote(
+    cluster: LocalCluster,
+) -> None:
+    client = cluster.client()
+    output = "written-by-a-stranger"
+    topics.create_topic(client, output, partitions=2)
+    field = Field(
+        instances=(),
+        brokers=cluster.brokers,
+        client=client,
+        output_topic=output,
+        app_id="nobody-calls-itself-so",
+        random=random.Random(1),
+    )
+    with pytest.raises(FaultError, match="none has written to written-by-a-stranger yet"):
+        field.resolve("broker:transaction_coordinator")
+    producer = transactional_producer(cluster, "a-name-of-its-own")
+    producer.begin_transaction()
+    producer.produce(output, value=b"v", partition=1)
+    producer.commit_transaction(RECOVERY_S_MAX)
+    victim, _ = field.resolve("broker:transaction_coordinator")
+    coordinator = roles.transaction_coordinator(client, "a-name-of-its-own")
+    assert victim is cluster.broker(coordinator)
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])

@@ -193,6 +193,23 @@ def committed_offsets(client: BrokerClient, group: str, topic: str) -> dict[int,
 
 def open_transactions(client: BrokerClient, topic: str) -> list[OpenTransaction]:
     """The transactions open on a topic at this moment, as the leaders know them."""
+    found: list[OpenTransaction] = []
+    for partition in _with_producers(client, topic):
+        found += _open_on(partition.partition_index, partition.active_producers)
+    return sorted(found, key=lambda each: (each.partition, each.start_offset))
+
+
+def producers_of(client: BrokerClient, topic: str) -> set[int]:
+    """The ids of those that have written to a topic not long ago, as its leaders know them."""
+    return {
+        producer.producer_id
+        for partition in _with_producers(client, topic)
+        for producer in partition.active_producers
+    }
+
+
+def _with_producers(client: BrokerClient, topic: str) -> list[Any]:
+    """Each partition, as its leader describes those that write to it."""
     topic_type: Any = DescribeProducersRequest.TopicRequest
     requests = {
         leader: DescribeProducersRequest(
@@ -200,12 +217,11 @@ def open_transactions(client: BrokerClient, topic: str) -> list[OpenTransaction]
         )
         for leader, partitions in _by_leader(client, topic).items()
     }
-    found = []
-    for answer in client.ask_many(requests).values():
-        for partition in answer.topics[0].partitions:
-            check(partition.error_code, f"producers of {topic}-{partition.partition_index}")
-            found += _open_on(partition.partition_index, partition.active_producers)
-    return sorted(found, key=lambda each: (each.partition, each.start_offset))
+    answers = client.ask_many(requests).values()
+    described = [partition for answer in answers for partition in answer.topics[0].partitions]
+    for partition in described:
+        check(partition.error_code, f"producers of {topic}-{partition.partition_index}")
+    return described
 
 
 def _open_on(partition: int, producers: Iterable[Any]) -> list[OpenTransaction]:

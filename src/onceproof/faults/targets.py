@@ -70,16 +70,21 @@ class Field:
         return leaders[self._one_of(sorted(leaders), "partition")]
 
     def _a_transactional_id(self) -> str:
-        """One the suspect uses now; by convention its ids begin with the application's id."""
+        """One the suspect uses now: by convention it begins with the application's id. Who has
+        another, as a library may, is known by what it wrote.
+        """
         listed = topics.list_transactions(self.client)
-        used = sorted(
-            each.transactional_id
-            for each in listed
-            if each.transactional_id.startswith(self.app_id)
-        )
-        if not used:
-            raise FaultError(f"no transactional id that begins with {self.app_id} is known yet")
-        return self._one_of(used, "transactional id")
+        used = {each.transactional_id for each in listed}
+        ours = {name for name in used if name.startswith(self.app_id)}
+        if not ours:
+            writers = topics.producers_of(self.client, self.output_topic)
+            ours = {each.transactional_id for each in listed if each.producer_id in writers}
+        if not ours:
+            raise FaultError(
+                f"no transactional id begins with {self.app_id}, and none has written to"
+                f" {self.output_topic} yet"
+            )
+        return self._one_of(sorted(ours), "transactional id")
 
     def _one_of(self, choices: Sequence[Choice], what: str) -> Choice:
         if not choices:
