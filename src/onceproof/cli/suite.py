@@ -59,7 +59,7 @@ class Ended:
 def suite(
     names: list[str] = typer.Argument(None, help="Scenarios; none: all of them."),
     seed: int = typer.Option(1, help="For all of them."),
-    quick: bool = typer.Option(False, help="Of many versions, one that is bad and one good."),
+    quick: bool = typer.Option(False, help="What goes along versions, on a bad and a good one."),
     kafka: str | None = typer.Option(None, help="Version of the brokers, for all of them."),
     runs_dir: Path = typer.Option(Path("runs"), help="Where run directories are made."),
     junit: Path | None = typer.Option(None, help="Also write the outcome as JUnit XML."),
@@ -71,13 +71,13 @@ def suite(
     from onceproof.trial.plan import Request
     from onceproof.trial.premises import Premises
     from onceproof.trial.relay import Relay
-    from onceproof.trial.scenario import scenario_names
-    from onceproof.trial.suite_plan import suite_plans
+    from onceproof.trial.suite_plan import names_to_run, suite_plans
 
     request = Request(seed=seed, kafka=kafka, runs_dir=runs_dir)
-    plans = suite_plans(names or scenario_names(), request, quick=quick)
+    plans = suite_plans(names_to_run(names or [], quick=quick), request, quick=quick)
     ours = runs_dir / "suite" / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-s{seed}"
     ensure_runs_dir(ours)
+    began = time.monotonic()
     outcomes: list[Ended] = []
     # One Spark, warm after the first; brokers to each its own.
     with Premises(ours) as premises, _Shown() as shown:
@@ -93,10 +93,14 @@ def suite(
             )
             outcomes.append(ended)
             where = "" if over.run is None else over.run / "report.html"
-            say_error(f"{over.key:3}/{len(plans)}  {ended.title}: {ended.told()}  {where}")
+            took = f"({ended.result.duration_s:.1f} s)"
+            say_error(f"{over.key:3}/{len(plans)}  {ended.title}: {ended.told()}  {took}  {where}")
     if junit is not None:
         junit.write_text(_junit(outcomes))
     _summary(outcomes, as_json=as_json)
+    said = sum(ended.is_as_expected() for ended in outcomes)
+    minutes = (time.monotonic() - began) / 60
+    say_error(f"{said} of {len(outcomes)} as expected, in {minutes:.1f} minutes")
     # Among many, 1 has the last word.
     codes = {ended.code() for ended in outcomes}
     return next((code for code in (1, 2) if code in codes), 0)

@@ -7,7 +7,21 @@ from dataclasses import replace
 
 from onceproof.trial.axis import MatrixRequest, VersionPlan, expected_of, plan_axis
 from onceproof.trial.plan import Plan, Request, make_plan
-from onceproof.trial.scenario import load_scenario, variant_names
+from onceproof.trial.scenario import load_scenario, scenario_names, variant_names
+
+# A clean run that is acquitted, and a known liar that is convicted: of no version's making.
+CONTROLS = ("tc01_normal", "tc02_at_least_once")
+
+
+def names_to_run(names: Sequence[str], *, quick: bool) -> list[str]:
+    """Those asked for, or all; `quick`: those that go along versions, and a control of each side.
+
+    What has no versions is left out of a quick pass: outages take the time that their timeouts do.
+    """
+    if names or not quick:
+        return list(names) or scenario_names()
+    along = [name for name in scenario_names() if load_scenario(name).axis is not None]
+    return sorted([*CONTROLS, *along])
 
 
 def suite_plans(names: Iterable[str], request: Request, *, quick: bool) -> list[Plan]:

@@ -23,7 +23,7 @@ from onceproof.trial.axis import (
 )
 from onceproof.trial.plan import Request, make_plan
 from onceproof.trial.scenario import load_scenario, make_scenario, scenario_names
-from onceproof.trial.suite_plan import suite_plans
+from onceproof.trial.suite_plan import CONTROLS, names_to_run, suite_plans
 
 RACE = "kafka_17507_marker_race"
 DELAYED = "kafka_17754_delayed_end_txn"
@@ -186,6 +186,19 @@ def test_a_suite_takes_each_scenario_to_all_its_versions(tmp_path: Path) -> None
     assert {plan.runs_dir for plan in quick} == {tmp_path}
     on_one = suite_plans(names[:2], Request(kafka="3.9.1"), quick=False)
     assert [title(plan) for plan in on_one] == ["tc01_normal", f"{RACE} (kafka 3.9.1)"]
+
+
+def test_a_quick_suite_has_what_goes_along_versions_and_a_control_of_each_side(
+    tmp_path: Path,
+) -> None:
+    assert names_to_run([], quick=False) == scenario_names()
+    assert names_to_run(["chaos_loop"], quick=True) == ["chaos_loop"]
+    quick = names_to_run([], quick=True)
+    along = {name for name in scenario_names() if load_scenario(name).axis is not None}
+    assert set(quick) == {*along, *CONTROLS}
+    plans = suite_plans(quick, Request(runs_dir=tmp_path), quick=True)
+    assert len(plans) == 2 * len(along) + len(CONTROLS)
+    assert {expected_of(plan) for plan in plans if plan.scenario.name in CONTROLS} == {B, H}
 
 
 @pytest.mark.parametrize("name", scenario_names())
