@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow
 import pytest
 from committed import committed
 from confluent_kafka import Producer
@@ -10,9 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
-from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
+from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, whole
 from onceproof.sink.announcing import Announcer
-from onceproof.sink.errors import LaneError
+from onceproof.sink.errors import UncollectedError
+from onceproof.sink.execution import collect_rows
 from onceproof.sink.ledger.entries import Cut, Manifest
 from onceproof.sink.ledger.reader import last_entry
 
@@ -174,13 +176,26 @@ def test_more_than_the_driver_may_collect_goes_by_lanes(
     line.shape = "repeat('x', 100000) AS value"
     sink = line.sink()
 
-    def as_spark_does(_: object) -> None:
-        raise LaneError("bigger than spark.driver.maxResultSize")
+    def as_spark_does(rows: DataFrame) -> Iterator[pyarrow.RecordBatch]:
+        yield next(iter(collect_rows(rows)))
+        raise UncollectedError("bigger than spark.driver.maxResultSize")
 
-    monkeypatch.setattr(sink._whole, "collect", as_spark_does)
+    monkeypatch.setattr(whole, "collect_rows", as_spark_does)
     line.run(sink)
     assert line.reports == [("partitions", False, 20)]
     assert len(committed(line.cluster, line.name)) == 20
+
+
+def test_rows_that_were_sent_before_another_task_failed_are_never_seen(line: Pipeline) -> None:
+    """The query dies of it, and does the same batch again when it is started again."""
+    line.feed()
+    line.shape = "assert_true(key != 'k7') IS NULL AS value"
+    with pytest.raises(Exception, match="assert_true"):
+        line.run(line.sink())
+    line.shape = "concat(count, '') AS value"
+    line.run(line.sink())
+    assert line.reports == [("whole", False, 20)]
+    assert line.counts() == each_key(3)
 
 
 def test_the_manifest_of_a_whole_batch_tells_its_rows(line: Pipeline) -> None:

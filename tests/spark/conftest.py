@@ -1,5 +1,7 @@
 """One local Spark session for all tests of this folder, with the judge's own settings but small."""
 
+import os
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +12,7 @@ from onceproof.trial.small import SETTINGS
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     session = (
         SparkSession.builder.master("local[2]")
         .appName("onceproof-tests")

@@ -6,7 +6,8 @@ SinkError
 ├── RefusedError     the brokers will not take this, however often it is tried (too large, no such
 │                    topic, not authorised, a transaction that outlasts its timeout twice)
 └── LaneError        a lane could not be written; the batch may be tried again
-    └── OutlastedError   a transaction outlasted its timeout: tried again once
+    ├── OutlastedError   a transaction outlasted its timeout: tried again once
+    └── UncollectedError the rows of a small batch did not come to the driver: lanes try it then
 """
 
 
@@ -31,4 +32,8 @@ class LaneError(SinkError):
 
 
 class OutlastedError(LaneError):
+    pass
+
+
+class UncollectedError(LaneError):
     pass

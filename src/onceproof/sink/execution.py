@@ -1,10 +1,10 @@
 """Runs on the driver. What the sink asks of Spark: the query's id, and a job."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from onceproof.sink.errors import LaneError, SinkError
+from onceproof.sink.errors import LaneError, SinkError, UncollectedError
 from onceproof.sink.reports import REPORT_SCHEMA, LaneReport
 from onceproof.sink.task import Task, task_function
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 # Signs, in what Spark says about a failed job, that the sink or its surroundings failed.
 _WORTH_ANOTHER_PASS = (
     "sink.errors.LaneError",
-    "Python worker",
+    "Python worker exited",  # not: an exception in one, which is the query's
+    "Python worker failed to connect",
+    "Python worker to connect back",
     "ExecutorLostFailure",
     "EOFError",
     "spark.driver.maxResultSize",  # a batch that was expected to be small
@@ -37,15 +39,49 @@ def run_tasks(rows: "DataFrame", task: Task) -> list[LaneReport]:
     return [LaneReport(**_plain(row.asDict())) for row in found]
 
 
-def collect_rows(rows: "DataFrame") -> "list[pyarrow.RecordBatch]":
-    """All rows, partition after partition. Spark's JVMs alone compute them, no Python worker."""
-    with _failures_told_apart():
-        collected: Any = rows  # toArrow() would do the same, but Spark 3.5 has it not
-        return list(collected._collect_as_arrow())
+def collect_rows(rows: "DataFrame") -> "Iterator[pyarrow.RecordBatch]":
+    """All rows, each partition's as soon as it is computed. Spark's JVMs alone compute them.
+
+    `toArrow()` keeps what it has until the last partition has come; the JVM sends each when it is
+    done, in any order, so that the first are written while the others are computed.
+    """
+    import pyarrow
+    from pyspark.sql.pandas.serializers import ArrowCollectSerializer
+
+    with _failures_told_apart(UncollectedError):
+        where, secret, server = rows._jdf.collectAsArrowToPython()
+        file, connection = _connect()(where, secret)
+        connection.settimeout(None)  # a batch takes what it takes
+        try:
+            for batch in ArrowCollectSerializer().load_stream(file):  # type: ignore[no-untyped-call]
+                if isinstance(batch, pyarrow.RecordBatch):  # the last is the order of the others
+                    yield batch
+        finally:
+            file.close()
+            connection.close()
+            with _unwrapped():
+                server.getResult()  # waits for the job, and tells how it failed
+
+
+def _connect() -> Callable[[Any, Any], Any]:
+    try:
+        from pyspark.util import local_connect_and_auth
+    except ImportError:  # before Spark 4
+        from pyspark.java_gateway import local_connect_and_auth  # type: ignore[attr-defined]
+    return local_connect_and_auth
+
+
+def _unwrapped() -> AbstractContextManager[Any]:
+    """A failure as the job had it, not as that of the wait for it."""
+    try:
+        from pyspark.errors.exceptions.captured import unwrap_spark_exception
+    except ImportError:  # Spark 3.5 tells it by its cause
+        return nullcontext()
+    return unwrap_spark_exception()
 
 
 @contextmanager
-def _failures_told_apart() -> Iterator[None]:
+def _failures_told_apart(kind: type[LaneError] = LaneError) -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -54,7 +90,7 @@ def _failures_told_apart() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         text = str(error)
         if any(sign in text for sign in _WORTH_ANOTHER_PASS):
-            raise LaneError(text) from error
+            raise kind(text) from error
         raise  # the query's own failure, which is not ours to repeat
 
 

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 
 from onceproof.sink.announcing import Announcer, Lead, TakenUp
 from onceproof.sink.cut import choose_cut
-from onceproof.sink.errors import LaneError, OutlastedError, RefusedError
+from onceproof.sink.errors import (
+    LaneError,
+    OutlastedError,
+    RefusedError,
+    UncollectedError,
+)
 from onceproof.sink.execution import query_of
 from onceproof.sink.expectation import Expectation
 from onceproof.sink.laned import LanedBatches
@@ -163,13 +168,10 @@ class ExactlyOnceKafka:
         self, batch: "DataFrame", lead: Lead, query: str, batch_id: int
     ) -> tuple[TakenUp, list[LaneReport]]:
         try:
-            rows = self._whole.collect(batch)
-        except BaseException as problem:
-            lead.transaction.close()
-            if isinstance(problem, LaneError):
-                self._expectation.was_wrong()
+            taken, report = self._whole.write(batch, lead, query, batch_id)
+        except UncollectedError:
+            self._expectation.was_wrong()
             raise
-        taken, report = self._whole.write(lead, query, batch_id, rows)
         return taken, [report]
 
 

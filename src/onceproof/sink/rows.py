@@ -38,6 +38,10 @@ class LaneRows:
             self._held.append(self._counted(batch))
             held += batch.nbytes
 
+    def wait_for_the_first(self) -> None:
+        """Return when some rows are there, or it is known that there are none."""
+        self.hold_while(lambda: not self._held, bytes_max=1)
+
     def all_if_few(self, bytes_max: int) -> "list[pyarrow.RecordBatch] | None":
         """All rows, if they are so few; else None, and they can still be read from the first."""
         size = 0

@@ -2,10 +2,12 @@
 
 A lane costs a Python worker, a producer, a fence and a look at the ledger. Few rows are sooner here
 than such a task has begun, and the driver's own transaction is fenced and read ahead: what is left
-is one commit, which makes the batch atomic.
+is one commit, which makes the batch atomic. What Spark has computed is written while it computes
+the rest.
 """
 
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from onceproof.sink.announcing import Announcer, Lead, TakenUp
@@ -18,6 +20,7 @@ from onceproof.sink.rows import LaneRows
 from onceproof.sink.stops import whole_does_not_match
 
 if TYPE_CHECKING:
+    import pyarrow
     from pyspark.sql import DataFrame
 
 
@@ -27,21 +30,27 @@ class WholeBatches:
         self.tasks_ms = 0.0  # of the last batch
 
     def collect(self, batch: "DataFrame") -> LaneRows:
-        """Computes the batch, once."""
-        began = time.monotonic()
-        topic = self._announcer.settings.topic
-        batches = collect_rows(cut_batch(batch, Cut.WHOLE, 0, topic))
-        self.tasks_ms = (time.monotonic() - began) * 1000
-        return LaneRows(batches)
+        """Computes the batch, once, while it is read."""
+        cut = cut_batch(batch, Cut.WHOLE, 0, self._announcer.settings.topic)
+        return LaneRows(self._timed(collect_rows(cut)))
 
     def write(
-        self, lead: Lead, query: str, batch_id: int, rows: LaneRows
+        self, batch: "DataFrame", lead: Lead, query: str, batch_id: int
     ) -> tuple[TakenUp, LaneReport]:
+        rows = self.collect(batch)
+        try:
+            rows.wait_for_the_first()  # a transaction that writes nothing yet need not be open
+        except BaseException:
+            lead.transaction.close()
+            raise
         try:
             taken, write_ms, commit_ms = self._announcer.write_whole(lead, query, batch_id, rows)
         except RefusedError as refusal:
             sink_id = self._announcer.settings.sink_id
             raise RefusedError(f"sink {sink_id}, batch {batch_id}: {refusal}") from refusal
+        finally:
+            # A job that is left alone would hold its state, and the next attempt wants that.
+            rows.read_to_the_end()
         return taken, _report(rows, LaneState.COMMITTED, write_ms, commit_ms)
 
     def replay(self, batch: "DataFrame", taken: TakenUp) -> LaneReport:
@@ -52,6 +61,11 @@ class WholeBatches:
         if taken.decision is None and committed != (rows.digest.rows, rows.digest.hex()):
             raise whole_does_not_match(taken, rows.digest)
         return _report(rows, LaneState.ALREADY)
+
+    def _timed(self, batches: "Iterator[pyarrow.RecordBatch]") -> "Iterator[pyarrow.RecordBatch]":
+        began = time.monotonic()
+        yield from batches
+        self.tasks_ms = (time.monotonic() - began) * 1000
 
 
 def _report(
