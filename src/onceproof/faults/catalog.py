@@ -12,6 +12,7 @@ from onceproof.faults.fill_offsets import FILL, FillOffsets
 from onceproof.faults.hold_open import HOLD_OPEN, PARAMETER, HoldOpen, Reading
 from onceproof.faults.jvm.byteman import Agents
 from onceproof.faults.kill import Kill
+from onceproof.faults.leave import Leave
 from onceproof.faults.method import METHOD_ACTIONS, MethodFault
 from onceproof.faults.network import NetworkFault
 from onceproof.faults.pause import Pause
@@ -35,6 +36,7 @@ PROCESS_ACTIONS: dict[str, Callable[[Victim], Fault]] = {
     "kill": Kill,
     "pause": Pause,
     "stop": Stop,
+    "leave": Leave,
     "restart": Restart,
     "toggle": Toggle,
 }
@@ -48,6 +50,7 @@ ACTIONS: dict[str, str] = {
     "kill": "SIGKILL; healed by starting it again",
     "pause": "SIGSTOP; healed by SIGCONT",
     "stop": "SIGTERM, a clean end; healed by starting it again",
+    "leave": "SIGTERM, and what follows goes on while it shuts down (brokers only)",
     "restart": "a clean end and a start right after it",
     "toggle": "started if it does not run, else stopped cleanly for good (instances only)",
     "slow": "its frames are late (delay_s) and now and then lost (loss_percent)",

@@ -53,6 +53,7 @@ DISCONNECT = "disconnect"
 VICTIMS_OF = {
     ISOLATE: "broker",
     "vanish": "broker",
+    "leave": "broker",
     "usurp": "instance",
     "stray_end": "instance",
     "stray_abort": "instance",

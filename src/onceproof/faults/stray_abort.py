@@ -11,7 +11,13 @@
 Where the broker takes it for T2's own, T2's output is aborted, and what it adds afterwards, its
 offsets, is committed: lost (KAFKA-17754). It is refused where each transaction has an epoch of its
 own.
+
+librdkafka adds partitions by a timer, offsets when it is told to: where these come first, the
+output waits behind them on the same connection. That transaction is let go, and the next is T2.
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 from onceproof.errors import FaultError
 from onceproof.faults.stray_end import told
@@ -22,6 +28,7 @@ from onceproof.wire.gates import Fate
 
 REFUSAL = 120  # TRANSACTION_ABORTABLE: any client aborts, and goes on
 ADD_OFFSETS = "AddOffsetsToTxn"  # not sent where the broker adds by itself (KIP-890)
+TRANSACTIONS_MAX = 20  # until one writes before it adds its offsets
 
 
 class StrayAbort:
@@ -49,23 +56,43 @@ class StrayAbort:
         first = steps.await_(stray, "it did not abort what it could not commit")
         retried = steps.hold("retried", api=END, direction="response", **mine)
         steps.await_(retried, "it did not try to abort again")
-        written = steps.watch_produce(mine)
-        stops = [steps.hold("adds", api=ADD_OFFSETS, **mine)]
-        stops += [steps.hold("offsets", api=OFFSETS, **mine)]
-        self._wire.release(retried)
-        met = steps.await_either(stops, "began no further transaction")
-        steps.await_written(written)
+        stops = self._stop_behind_its_output(retried, mine)
         answered = steps.hold("answered", api=END, direction="response", **mine)
         if self._wire.release(stray) == 0:
             raise FaultError("the delayed EndTxn is gone: its broker closed the connection")
         answer = steps.await_(answered, "the broker did not answer the delayed EndTxn")
         self._wire.release(answered, Fate.DROP)
         ended = steps.hold("ended", api=END, direction="response", committed=True, **mine)
-        for stop in sorted(stops, key=lambda stop: stop == met):
+        for stop in stops:
             steps.drop(stop)
         end = steps.await_(ended, "it did not commit its next transaction")
         self._wire.release(ended)
         return f"{told(first, answer)}; its own commit was answered with {end.get('error_code')}"
+
+    def _stop_behind_its_output(self, gate: str, mine: Mapping[str, Any]) -> list[str]:
+        """A transaction that has written and not yet added its offsets; the rules that hold it.
+
+        `gate` holds the end of the one before it. The rule that holds a frame comes last: once it
+        is dropped, the transaction goes on, past the others.
+        """
+        steps = self._steps
+        for number in range(TRANSACTIONS_MAX):
+            written = steps.watch_produce(mine, str(number))
+            stops = [
+                steps.hold(f"{api}-{number}", api=api, **mine) for api in (ADD_OFFSETS, OFFSETS)
+            ]
+            self._wire.release(gate)
+            met = steps.await_either(stops, "began no further transaction")
+            stops.sort(key=lambda stop: stop == met)
+            if steps.is_written(written):
+                return stops
+            gate = steps.hold(f"gate-{number}", api=END, direction="response", **mine)
+            for stop in stops:
+                steps.drop(stop)
+            steps.await_(gate, "it did not end its transaction")
+        raise FaultError(
+            f"it adds its offsets before its output, {TRANSACTIONS_MAX} times in a row"
+        )
 
     def heal(self) -> None:
         pass

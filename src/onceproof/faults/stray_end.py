@@ -51,7 +51,8 @@ class StrayEnd:
         stops = [steps.hold("offsets", api=OFFSETS, **mine), steps.hold("ends", api=END, **mine)]
         self._wire.release(retried)
         steps.await_either(stops, "began no further transaction")
-        steps.await_written(written)
+        if not steps.is_written(written):
+            raise FaultError(f"{self._victim.name} wrote nothing in its next transaction")
         answered = steps.hold("answered", api=END, direction="response", **mine)
         if self._wire.release(stray) == 0:
             raise FaultError("the delayed EndTxn is gone: its broker closed the connection")

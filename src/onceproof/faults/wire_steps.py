@@ -15,6 +15,7 @@ from onceproof.wire.control import Wire
 STEP_S_MAX = 60.0
 LOOK_S = 0.02
 QUIET_S = 0.5
+WRITTEN_S_MAX = 2.0
 END, OFFSETS, PRODUCE = "EndTxn", "TxnOffsetCommit", "Produce"
 OUTPUT = "*-out"  # as a trial names its output topic
 _numbers = itertools.count(1)
@@ -77,14 +78,20 @@ class WireSteps:
     def release_writer(self) -> None:
         self._wire.release(f"{self._name}-writer")
 
-    def watch_produce(self, mine: Mapping[str, Any]) -> str:
-        return self.add("written", {"rule": "watch"}, direction="response", api=PRODUCE, **mine)
+    def watch_produce(self, mine: Mapping[str, Any], part: str = "") -> str:
+        """Counts what is written from now on."""
+        watch = {"rule": "watch"}
+        return self.add(f"written{part}", watch, direction="response", api=PRODUCE, **mine)
 
-    def await_written(self, watch: str) -> None:
-        """Something was, and for a moment nothing more is."""
-        waited, seen = Deadline(STEP_S_MAX), 0
+    def is_written(self, watch: str) -> bool:
+        """Something was, soon, and for a moment nothing more is.
+
+        Not waited for until its transaction times out: what comes after that is another one's.
+        """
+        waited, seen = Deadline(WRITTEN_S_MAX), 0
         while seen == 0 or self._wire.counts(watch)["fitted"] > seen:
             seen = self._wire.counts(watch)["fitted"]
             if waited.expired():
-                raise FaultError(f"{self._victim.name} wrote nothing in its next transaction")
+                return False
             pause(QUIET_S if seen else LOOK_S)
+        return True
