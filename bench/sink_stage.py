@@ -39,6 +39,10 @@ NUMBER_DIGITS = 12
 BROKER_FLAGS = ("-Xmx1G", "-Xms1G", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20")
 FEED_OPTIONS = {"kafka.linger.ms": "20", "kafka.batch.size": "1000000"}
 LZ4 = {"kafka.compression.type": "lz4"}
+# After each poll Spark's source asks where the partition begins and ends: 500 records are few for
+# that. The answer comes behind the fetch that waits for more, which at the end of a topic takes
+# its whole 500 ms: a second of the last batch, and of each small one.
+READ_TUNED = {"kafka.max.poll.records": "100000", "kafka.fetch.max.wait.ms": "50"}
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 EXIT_S_MAX = 60.0
 # Spark shares a batch's records out to partitions and rounds down: without a few more than its

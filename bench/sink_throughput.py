@@ -23,6 +23,7 @@ from pyspark.sql import functions as F
 from sink_stage import (
     CRUMBS,
     LZ4,
+    READ_TUNED,
     BatchTime,
     Stage,
     number_of,
@@ -124,6 +125,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--batches", type=int, default=4, help="micro-batches of each round")
     parser.add_argument("--lanes", type=int, default=4)
     parser.add_argument("--small-batch-bytes", type=int, default=SMALL_BATCH_BYTES_DEFAULT)
+    parser.add_argument(
+        "--read-tuned", action="store_true", help="the source does not wait either (READ_TUNED)"
+    )
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
     return parser.parse_args()
 
@@ -152,7 +156,11 @@ def run(
     stage: Stage, job: Job, fed: Input, variant: Variant, asked: argparse.Namespace
 ) -> list[BatchTime]:
     output = stage.new_topic(f"out-{next(OUTPUT_NUMBERS)}")
-    source = stage.read(fed.topic, maxOffsetsPerTrigger=fed.records // asked.batches + CRUMBS)
+    source = stage.read(
+        fed.topic,
+        maxOffsetsPerTrigger=fed.records // asked.batches + CRUMBS,
+        **(READ_TUNED if asked.read_tuned else {}),
+    )
     rows = job.transform(source, fed.record_bytes)
     writer = rows.writeStream.outputMode(job.output_mode)
     options = {**stage.client_options(), **variant.options}

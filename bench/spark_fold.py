@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from sink_stage import LZ4, number_of, run_to_the_end, spark_session
+from sink_stage import LZ4, READ_TUNED, number_of, run_to_the_end, spark_session
 
 from onceproof.sink import exactly_once_kafka
 
@@ -36,7 +36,9 @@ def main() -> None:
     settings = {"spark.sql.shuffle.partitions": asked.threads}
     with spark_session(f"local[{asked.threads}]", asked.scratch, **settings) as (session, _):
         source = read(
-            session, asked.input, {**options, "maxOffsetsPerTrigger": asked.batch_records}
+            session,
+            asked.input,
+            {**options, **READ_TUNED, "maxOffsetsPerTrigger": asked.batch_records},
         )
         writer = fold(source).writeStream.outputMode("update").foreachBatch(sink)
         batches = run_to_the_end(writer, asked.scratch)

@@ -106,6 +106,9 @@ def _start(session: "SparkSession", sink: str, settings: dict[str, str]) -> "Str
         session.readStream.format("kafka")
         .option("kafka.bootstrap.servers", os.environ["ONCEPROOF_BOOTSTRAP_SERVERS"])
         .option("kafka.isolation.level", "read_committed")
+        # Spark asks where a partition ends after each poll, and is answered behind the fetch that
+        # waits for more (500 ms): each task that has caught up would stand still for so long.
+        .option("kafka.fetch.max.wait.ms", "50")
         .option("subscribe", os.environ["ONCEPROOF_INPUT_TOPIC"])
         .option("startingOffsets", "earliest")
         .option("maxOffsetsPerTrigger", settings["max_offsets_per_trigger"])
