@@ -48,9 +48,15 @@ class DriverLanes:
         with ThreadPoolExecutor(THREADS_MAX) as threads:
             done += threads.map(lambda report: self._write(report, work), carried)
         self._close_open()
-        for report in carried:
-            self._make_ahead(lane_of[report.partition])
+        if self._comes_in_lanes_again(done):
+            for report in carried:
+                self._make_ahead(lane_of[report.partition])
         return done
+
+    def _comes_in_lanes_again(self, reports: list[LaneReport]) -> bool:
+        """A batch as small as this one has no lanes: what was made ahead would stand idle."""
+        small = self._settings.small_batch_bytes
+        return small == 0 or sum(report.size for report in reports) > small
 
     def let_go(self) -> None:
         for lane in list(self._ahead):
