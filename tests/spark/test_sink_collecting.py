@@ -67,6 +67,17 @@ def test_a_task_that_fails_after_the_first_rows_came_is_the_querys_own_failure(
     assert not isinstance(failed.value, UncollectedError)
 
 
+def test_rows_that_nobody_reads_to_the_end_leave_no_job_behind(
+    finely: SparkSession, tmp_path: Path
+) -> None:
+    sign = tmp_path / "sign"
+    rows = collect_rows(two_partitions(finely, sign))
+    next(rows)
+    sign.touch()
+    rows.close()
+    assert list(finely.sparkContext.statusTracker().getActiveJobsIds()) == []
+
+
 def test_what_the_driver_may_not_collect_is_told_as_that(spark: SparkSession) -> None:
     rows = spark.range(0, 2, 1, 2).selectExpr("repeat('spark.driver.maxResultSize', 2) AS value")
     failing = rows.selectExpr("raise_error(value) AS value")

@@ -112,8 +112,10 @@ class Announcer:
             write_ms, commit_ms = write_rows(
                 lead.transaction, rows, entry, self._settings, f"batch {batch_id}"
             )
-        finally:
+        except BaseException:
             lead.transaction.close()
+            raise
+        Background(lead.transaction.close)  # committed: nobody needs to wait for its threads' end
         self._make_ahead()
         taken = TakenUp(settings=self._settings, manifest=manifest, is_replay=False)
         return taken, write_ms, commit_ms

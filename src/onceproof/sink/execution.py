@@ -1,7 +1,7 @@
 """Runs on the driver. What the sink asks of Spark: the query's id, and a job."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from onceproof.sink.errors import LaneError, SinkError, UncollectedError
@@ -39,27 +39,32 @@ def run_tasks(rows: "DataFrame", task: Task) -> list[LaneReport]:
     return [LaneReport(**_plain(row.asDict())) for row in found]
 
 
-def collect_rows(rows: "DataFrame") -> "Iterator[pyarrow.RecordBatch]":
+def collect_rows(rows: "DataFrame") -> "Generator[pyarrow.RecordBatch, None, None]":
     """All rows, each partition's as soon as it is computed. Spark's JVMs alone compute them.
 
     `toArrow()` keeps what it has until the last partition has come; the JVM sends each when it is
     done, in any order, so that the first are written while the others are computed.
     """
     import pyarrow
+    from py4j.protocol import Py4JError
     from pyspark.sql.pandas.serializers import ArrowCollectSerializer
 
     with _failures_told_apart(UncollectedError):
         where, secret, server = rows._jdf.collectAsArrowToPython()
         file, connection = _connect()(where, secret)
         connection.settimeout(None)  # a batch takes what it takes
+        is_wanted = True
         try:
             for batch in ArrowCollectSerializer().load_stream(file):  # type: ignore[no-untyped-call]
                 if isinstance(batch, pyarrow.RecordBatch):  # the last is the order of the others
                     yield batch
+        except GeneratorExit:
+            is_wanted = False  # the job fails of it, and that is no news
+            raise
         finally:
             file.close()
             connection.close()
-            with _unwrapped():
+            with _unwrapped() if is_wanted else suppress(Py4JError):
                 server.getResult()  # waits for the job, and tells how it failed
 
 
