@@ -37,8 +37,8 @@ class WholeBatches:
     def write(
         self, batch: "DataFrame", lead: Lead, query: str, batch_id: int
     ) -> tuple[TakenUp, LaneReport]:
-        rows = self.collect(batch)
         try:
+            rows = self.collect(batch)
             rows.wait_for_the_first()  # a transaction that writes nothing yet need not be open
         except BaseException:
             lead.transaction.close()
