@@ -12,8 +12,9 @@ Where the broker takes it for T2's own, T2's output is aborted, and what it adds
 offsets, is committed: lost (KAFKA-17754). It is refused where each transaction has an epoch of its
 own.
 
-librdkafka adds partitions by a timer, offsets when it is told to: where these come first, the
-output waits behind them on the same connection. That transaction is let go, and the next is T2.
+librdkafka adds partitions by a timer, offsets when it is told to. Held as they come, these would
+keep the output waiting behind them on the same connection: so until it is written they are put off
+by an error after which any client asks again.
 """
 
 from collections.abc import Mapping
@@ -22,13 +23,13 @@ from typing import Any
 from onceproof.errors import FaultError
 from onceproof.faults.stray_end import told
 from onceproof.faults.victim import Victim
-from onceproof.faults.wire_steps import END, OFFSETS, WireSteps
+from onceproof.faults.wire_steps import END, OFFSETS, STEP_S_MAX, WireSteps
 from onceproof.wire.control import Wire
 from onceproof.wire.gates import Fate
 
 REFUSAL = 120  # TRANSACTION_ABORTABLE: any client aborts, and goes on
 ADD_OFFSETS = "AddOffsetsToTxn"  # not sent where the broker adds by itself (KIP-890)
-TRANSACTIONS_MAX = 20  # until one writes before it adds its offsets
+BUSY = 51  # CONCURRENT_TRANSACTIONS
 
 
 class StrayAbort:
@@ -69,30 +70,23 @@ class StrayAbort:
         self._wire.release(ended)
         return f"{told(first, answer)}; its own commit was answered with {end.get('error_code')}"
 
-    def _stop_behind_its_output(self, gate: str, mine: Mapping[str, Any]) -> list[str]:
-        """A transaction that has written and not yet added its offsets; the rules that hold it.
+    def _stop_behind_its_output(self, retried: str, mine: Mapping[str, Any]) -> list[str]:
+        """T2 has written, and has not added its offsets: the rules that hold it there.
 
-        `gate` holds the end of the one before it. The rule that holds a frame comes last: once it
-        is dropped, the transaction goes on, past the others.
+        The one that holds a frame comes last: once it is dropped, T2 goes on, past the others.
         """
         steps = self._steps
-        for number in range(TRANSACTIONS_MAX):
-            written = steps.watch_produce(mine, str(number))
-            stops = [
-                steps.hold(f"{api}-{number}", api=api, **mine) for api in (ADD_OFFSETS, OFFSETS)
-            ]
-            self._wire.release(gate)
-            met = steps.await_either(stops, "began no further transaction")
-            stops.sort(key=lambda stop: stop == met)
-            if steps.is_written(written):
-                return stops
-            gate = steps.hold(f"gate-{number}", api=END, direction="response", **mine)
-            for stop in stops:
-                steps.drop(stop)
-            steps.await_(gate, "it did not end its transaction")
-        raise FaultError(
-            f"it adds its offsets before its output, {TRANSACTIONS_MAX} times in a row"
-        )
+        written = steps.watch_produce(mine)
+        offsets = steps.hold("offsets", api=OFFSETS, **mine)
+        busy = {"rule": "error_response", "code": BUSY}
+        put_off = steps.add("put-off", busy, api=ADD_OFFSETS, **mine)
+        self._wire.release(retried)
+        if not steps.is_written(written, patience_s=STEP_S_MAX):
+            raise FaultError("it wrote nothing in its next transaction")
+        stops = [offsets, steps.hold("adds", api=ADD_OFFSETS, **mine)]
+        steps.drop(put_off)
+        met = steps.await_either(stops, "added no offsets to its next transaction")
+        return sorted(stops, key=lambda stop: stop == met)
 
     def heal(self) -> None:
         pass

@@ -78,17 +78,16 @@ class WireSteps:
     def release_writer(self) -> None:
         self._wire.release(f"{self._name}-writer")
 
-    def watch_produce(self, mine: Mapping[str, Any], part: str = "") -> str:
-        """Counts what is written from now on."""
-        watch = {"rule": "watch"}
-        return self.add(f"written{part}", watch, direction="response", api=PRODUCE, **mine)
+    def watch_produce(self, mine: Mapping[str, Any]) -> str:
+        return self.add("written", {"rule": "watch"}, direction="response", api=PRODUCE, **mine)
 
-    def is_written(self, watch: str) -> bool:
-        """Something was, soon, and for a moment nothing more is.
+    def is_written(self, watch: str, patience_s: float = WRITTEN_S_MAX) -> bool:
+        """Something was, and for a moment nothing more is.
 
-        Not waited for until its transaction times out: what comes after that is another one's.
+        A transaction that is held already has little time: what is written after its timeout is
+        another one's.
         """
-        waited, seen = Deadline(WRITTEN_S_MAX), 0
+        waited, seen = Deadline(patience_s), 0
         while seen == 0 or self._wire.counts(watch)["fitted"] > seen:
             seen = self._wire.counts(watch)["fitted"]
             if waited.expired():
