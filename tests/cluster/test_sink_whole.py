@@ -186,8 +186,9 @@ def test_more_than_the_driver_may_collect_goes_by_lanes(
     assert len(committed(line.cluster, line.name)) == 20
 
 
-def test_rows_that_were_sent_before_another_task_failed_are_never_seen(line: Pipeline) -> None:
-    """The query dies of it, and does the same batch again when it is started again."""
+def test_a_task_that_fails_leaves_nothing_and_its_batch_is_written_once_by_the_next_start(
+    line: Pipeline,
+) -> None:
     line.feed()
     line.shape = "if(assert_true(key != 'k7') IS NULL, concat(count, ''), '') AS value"
     with pytest.raises(Exception, match="assert_true"):

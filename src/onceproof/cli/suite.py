@@ -36,8 +36,7 @@ class Ended:
         if verdict is not self.expected:
             return False
         named = set(self.scenario.expect_anomalies) if verdict.value == "BROKEN" else set()
-        found = {each.anomaly for each in self.result.findings}
-        return not named or named <= found <= named | set(self.scenario.allow_anomalies)
+        return not named or {each.anomaly for each in self.result.findings} == named
 
     def code(self) -> int:
         """0 as expected, 1 not as expected, 2 could not be told."""

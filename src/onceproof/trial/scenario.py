@@ -44,7 +44,6 @@ class Scenario(BaseModel):
     workload: str
     expect: Literal["HELD", "BROKEN", "UNKNOWN"]
     expect_anomalies: tuple[str, ...] = ()
-    allow_anomalies: tuple[str, ...] = ()  # what may come besides, where chance decides
     records: int = Field(default=6_400, ge=1, le=100_000_000)
     keys: int | None = Field(default=None, ge=1)
     instances: int = Field(default=1, ge=1, le=16)

@@ -10,17 +10,13 @@ from onceproof.trial.scenario import load_scenario
 H, B, U = Verdict.HELD, Verdict.BROKEN, Verdict.UNKNOWN
 
 
-def ended(
-    verdict: Verdict,
-    expected: Verdict | None,
-    *anomalies: str,
-    name: str = "kafka_17507_marker_race",  # which names lost and premature-offset
-) -> Ended:
+def ended(verdict: Verdict, expected: Verdict | None, *anomalies: str) -> Ended:
+    """Of a scenario that names lost and premature-offset."""
     findings = tuple(Finding(anomaly=each, count=1) for each in anomalies)
     result = TrialResult(
         scenario="s", suspect="c", workload="copy", seed=1, verdict=verdict, findings=findings
     )
-    scenario = load_scenario(name)
+    scenario = load_scenario("kafka_17507_marker_race")
     return Ended(title="s", scenario=scenario, expected=expected, result=result)
 
 
@@ -52,18 +48,3 @@ def test_an_outcome_is_held_against_what_its_version_should_give(
 ) -> None:
     outcome = ended(verdict, expected, *anomalies)
     assert (outcome.code(), outcome.told()) == (code, told)
-
-
-@pytest.mark.parametrize(
-    ("anomalies", "code"),
-    [
-        (("duplicated",), 0),
-        (("duplicated", "regressed"), 0),
-        (("regressed",), 1),
-        (("duplicated", "lost"), 1),
-    ],
-)
-def test_what_may_come_besides_need_not_and_nothing_else_may(
-    anomalies: tuple[str, ...], code: int
-) -> None:
-    assert ended(B, B, *anomalies, name="restore_before_fence").code() == code
