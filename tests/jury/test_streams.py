@@ -1,6 +1,6 @@
-"""Bugs of Kafka Streams on real brokers: versions that have them, those that do not, and controls.
+"""Kafka Streams on real brokers: where a bug of it ends, in Java as in Python, and what holds.
 
-A control is the same scenario without its fault: it must be acquitted on the bad version, too.
+Its bugs by version, their controls and how often they come: test_real_bugs.py.
 """
 
 import json
@@ -17,26 +17,9 @@ from onceproof import jars
 from onceproof.cluster.local import LocalCluster
 from onceproof.machine import find_java
 from onceproof.suspects.suspect import ALL_WORKLOADS
-from onceproof.trial.program import to_toml
-from onceproof.trial.scenario import load_scenario, make_scenario
 
 REPRODUCTION = Path(__file__).parents[2] / "docs" / "findings" / "SkipAfterCorrupted.java"
 pytestmark = [pytest.mark.jury, pytest.mark.timeout(1200)]
-
-# Scenario, a version that has the bug, one that does not, and what the bug does.
-BUGS = [
-    ("kafka_20685_stale_checkpoint", "4.1.2", "4.3.1", "lost"),
-    ("kafka_14624_stale_cache", "3.3.1", "3.9.1", "stale"),
-    ("streams_skip_after_corrupted", "4.3.1", "3.7.2", "lost"),
-    ("kafka_17455_quota", "3.8.0", "4.3.1", "stuck"),
-]
-VARIANTS = [
-    ("kafka_20685_stale_checkpoint:punctuator", "4.1.2", "4.3.1", "lost"),
-    ("kafka_20685_stale_checkpoint:static_membership", "4.1.2", "4.3.1", "lost"),
-    ("streams_skip_after_corrupted:defaults", "4.3.1", "3.7.2", "lost"),
-]
-# What is left of the schedule where nothing is wrong; and no quota.
-HARMLESS = ("restart", "toggle")
 
 
 def onceproof(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -58,16 +41,6 @@ def verdict_of(runs_dir: Path, *arguments: str) -> dict[str, Any]:
 
 def found(verdict: dict[str, Any]) -> list[str]:
     return [finding["anomaly"] for finding in verdict["findings"]]
-
-
-@pytest.mark.parametrize(("scenario", "bad", "good", "anomaly"), [*BUGS, *VARIANTS])
-def test_a_bug_is_found_where_it_is_and_nowhere_else(
-    scenario: str, bad: str, good: str, anomaly: str, tmp_path: Path
-) -> None:
-    broken = verdict_of(tmp_path, scenario, "--streams", bad)
-    assert (broken["verdict"], found(broken)) == ("BROKEN", [anomaly]), broken["reasons"]
-    held = verdict_of(tmp_path, scenario, "--streams", good)
-    assert held["verdict"] == "HELD", held["reasons"]
 
 
 @pytest.mark.parametrize(("version", "anomalies"), [("3.8.0", ["duplicated"]), ("4.3.1", [])])
@@ -103,26 +76,8 @@ def test_the_quota_story_is_checked_point_by_point(
     assert "\nTHROTTLED\n" in report
 
 
-@pytest.mark.parametrize(
-    ("scenario", "bad"), [(name, bad) for name, bad, _, _ in (*BUGS, *VARIANTS)]
-)
-def test_without_its_fault_the_bad_version_is_acquitted(
-    scenario: str, bad: str, tmp_path: Path
-) -> None:
-    shipped = load_scenario(scenario)
-    if shipped.program is not None:
-        held = verdict_of(tmp_path, scenario, "--streams", bad, "--program", "1")
-    else:
-        harmless = [fault for fault in shipped.faults if fault["action"] in HARMLESS]
-        file = tmp_path / f"{shipped.name}.toml"
-        without = {"faults": harmless, "producer_byte_rate": None}
-        file.write_text(to_toml(make_scenario({**shipped.model_dump(), **without})))
-        held = verdict_of(tmp_path, str(file), "--streams", bad)
-    assert held["verdict"] == "HELD", held["reasons"]
-
-
 def test_the_stale_checkpoint_is_no_artefact_of_python(tmp_path: Path) -> None:
-    verdict = verdict_of(tmp_path, BUGS[0][0], "--suspect", "streams_java")
+    verdict = verdict_of(tmp_path, "kafka_20685_stale_checkpoint", "--suspect", "streams_java")
     assert (verdict["verdict"], found(verdict)) == ("BROKEN", ["lost"]), verdict["reasons"]
 
 

@@ -50,6 +50,8 @@ def _scenarios() -> Table:
             shown[f"{path.stem}:{name}"] = "the same with this cure"
         for name, variant in data.get("variants", {}).items():
             shown[f"{path.stem}:{name}"] = variant["description"]
+        if "cause" in data:
+            shown[f"{path.stem}:control"] = "the same without its cause: HELD on every version"
     return shown
 
 

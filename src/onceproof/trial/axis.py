@@ -14,13 +14,13 @@ from onceproof.history.verdict import Verdict
 from onceproof.suspects.streams.own_jars import own_streams
 from onceproof.trial.plan import Plan, Request, make_plan
 from onceproof.trial.scenario import (
-    EXPOSURE,
     VARIANT_SIGN,
     Scenario,
     load_scenario,
     scenario_names,
     variant_names,
 )
+from onceproof.trial.variants import EXPOSURE
 
 ALL = "all"
 BROKERS = "kafka"
@@ -166,19 +166,32 @@ def _request(
 
 
 def expected_on(scenario: Scenario, version: str) -> Verdict | None:
-    """What the scenario says; of a version between two that agree, what both say; else None."""
+    """What the scenario says, or its ticket; of a version between two that agree, what both say."""
     if scenario.luck:
         return None
-    known = {by_version(each): verdict for each, verdict in scenario.versions.items()}
+    known = {by_version(each): Verdict(verdict) for each, verdict in scenario.versions.items()}
     place = by_version(version)
     if place in known:
-        return Verdict(known[place])
+        return known[place]
+    if (told := _by_ticket(scenario, place)) is not None:
+        return told
     before = [each for each in known if each < place]
     after = [each for each in known if each > place]
     if not before or not after:
         return None
     around = {known[max(before)], known[min(after)]}
-    return Verdict(around.pop()) if len(around) == 1 else None
+    return around.pop() if len(around) == 1 else None
+
+
+def _by_ticket(scenario: Scenario, place: tuple[int, ...]) -> Verdict | None:
+    """Before the bug came, and from its repair on, nothing breaks. Of a version to come, nobody
+    knows whether it is the repair."""
+    if scenario.since is not None and place < by_version(scenario.since):
+        return Verdict.HELD
+    if scenario.fixed_in is not None:
+        return Verdict.HELD if place >= by_version(scenario.fixed_in) else Verdict.BROKEN
+    newest = max(map(by_version, scenario.versions))
+    return Verdict.BROKEN if scenario.since is not None and place < newest else None
 
 
 def expected_of(plan: Plan) -> Verdict | None:

@@ -12,13 +12,12 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.program import EVERY_DEFAULT
 from onceproof.faults.schedule import Step, parse_schedule
 from onceproof.trial.points import check_points
+from onceproof.trial.variants import VARIANTS, variants_of, varied
 
 DIRECTORY = Path(onceproof.scenarios.__file__).parent
 DEFAULT = "chaos_loop"
 LIVE_FROM_ITERATIONS = 5
-VARIANTS = "variants"  # the table of a file that holds them
 VARIANT_SIGN = ":"
-EXPOSURE = "exposure"  # the variant with the library's defaults and a plain fault
 
 
 class Cure(BaseModel):
@@ -77,6 +76,11 @@ class Scenario(BaseModel):
     ticket: str = ""
     luck: bool = False  # nothing is expected of any version: how often it breaks is measured
     versions: dict[str, Literal["HELD", "BROKEN"]] = Field(default_factory=dict)
+    # The first version that has the bug, and the first that has it no more, as the ticket tells.
+    since: str | None = None
+    fixed_in: str | None = None
+    # Keys, or actions of faults, without which nothing must break: see trial/variants.py.
+    cause: tuple[str, ...] = ()
     live: bool | None = None  # watch the output while it is written; by default in long loops
     faults: tuple[dict[str, Any], ...] = ()
     # Parts of notes that must be in the history: without them nothing was shown, and it is UNKNOWN.
@@ -121,26 +125,18 @@ def scenario_names() -> list[str]:
 def load_scenario(name: str) -> Scenario:
     """By the name of a shipped scenario, or by the path of the user's own file (*.toml).
 
-    A variant of it has its name after a colon: kafka_20685_stale_checkpoint:punctuator. So has
-    one with a cure: poll_interval_eviction:polling.
+    A variant of it has its name after a colon: kafka_20685_stale_checkpoint:punctuator. So have
+    one with a cure, poll_interval_eviction:polling, and the control, where a cause is named.
     """
     of, _, variant = name.partition(VARIANT_SIGN)
     data = _read(of)
-    variants = data.pop(VARIANTS, {})
-    scenario = make_scenario(data)
-    if not variant:
-        return scenario
-    if variant in scenario.cures:
-        return _cured(scenario, variant)
-    if not variants and not scenario.cures:
-        raise UsageError(f"scenario {of} has no variants; got {variant!r}")
-    if variant not in variants:
-        raise unknown_name(f"variant of {of}", variant, [*variants, *scenario.cures])
-    return make_scenario(_varied(data, variant, variants[variant]))
+    scenario = make_scenario({key: data[key] for key in data if key != VARIANTS})
+    return make_scenario(varied(data, variant)) if variant else scenario
 
 
 def variant_names(name: str) -> list[str]:
-    return list(_read(name).get(VARIANTS, {}))
+    """Without the cures, which the scenario itself has."""
+    return variants_of(_read(name))
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -154,16 +150,6 @@ def _read(name: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"scenario {path.name} is not TOML: {error}") from error
     return {"name": path.stem, **data}
-
-
-def _varied(data: dict[str, Any], variant: str, changed: dict[str, Any]) -> dict[str, Any]:
-    """What a variant names stands instead of the scenario's own; of its settings, the version on
-    trial stays."""
-    settings = data.get("settings", {})
-    if "settings" in changed:
-        on_trial = {name: value for name, value in settings.items() if name == data.get("axis")}
-        settings = {**on_trial, **changed["settings"]}
-    return {**data, **changed, "name": f"{data['name']}-{variant}", "settings": settings}
 
 
 def make_scenario(data: dict[str, Any]) -> Scenario:
@@ -182,19 +168,6 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
             f"scenario {scenario.name} has a program, which is a schedule: leave its faults out"
         )
     return scenario
-
-
-def _cured(scenario: Scenario, name: str) -> Scenario:
-    """With the settings of that cure, and what is expected then."""
-    cure = scenario.cures[name]
-    changed = {
-        **cure.model_dump(),
-        "settings": {**scenario.settings, **cure.settings},
-        "broker_properties": {**scenario.broker_properties, **cure.broker_properties},
-        "name": f"{scenario.name}-{name}",
-        "cures": {},
-    }
-    return make_scenario({**scenario.model_dump(), **changed})
 
 
 def _check_axis(scenario: Scenario) -> None:

@@ -67,6 +67,7 @@ def test_a_suite_tries_each_variant_of_which_something_is_expected(tmp_path: Pat
         f"{name}-defaults (streams 4.3.1)",
         f"{name}-updater_off (streams 3.8.0)",
         f"{name}-streams_protocol (streams 4.3.1)",
+        f"{name}-control (streams 4.3.1)",
         f"{name} (streams 3.7.2)",
     ]  # not its exposure: that is luck
     quick = [title(plan) for plan in suite_plans([name], request, quick=True)]

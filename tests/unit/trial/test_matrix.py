@@ -136,14 +136,15 @@ def test_versions_are_in_their_own_order() -> None:
 
 @pytest.mark.parametrize(
     ("version", "verdict"),
-    [("3.8.0", B), ("3.8.1", B), ("3.9.1", H), ("4.1.2", H), ("3.3.1", None), ("9.0.0", None)],
+    [("3.8.0", B), ("3.8.1", B), ("3.9.1", H), ("4.1.2", H), ("3.3.1", B), ("9.0.0", H)],
 )
 def test_what_is_expected_of_a_version(version: str, verdict: Verdict | None) -> None:
     assert expected_on(load_scenario(RACE), version) == verdict
 
 
 def test_between_a_bad_and_a_good_version_nothing_is_expected() -> None:
-    scenario = load_scenario(DELAYED)
+    known = {"axis": "kafka", "versions": {"3.8.0": "BROKEN", "4.3.1": "HELD"}}
+    scenario = make_scenario({**load_scenario("tc01_normal").model_dump(), **known})
     assert [expected_on(scenario, version) for version in ("3.8.0", "3.9.1", "4.3.1")] == [
         B,
         None,
@@ -151,10 +152,29 @@ def test_between_a_bad_and_a_good_version_nothing_is_expected() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("scenario", "verdicts"),
+    [
+        ("kafka_14624_stale_cache", {"3.4.1": B, "3.5.0": H, "4.4.0": H}),
+        ("kafka_17455_quota", {"3.7.2": H, "3.8.1": B, "3.9.0": B, "3.9.1": H, "4.0.1": H}),
+        ("kafka_20685_stale_checkpoint", {"3.7.2": H, "4.0.1": B, "4.2.1": B, "4.2.2": H}),
+        (RACE, {"3.5.0": B, "4.0.1": H}),
+        (DELAYED, {"3.9.1": B, "4.0.1": H}),
+        ("streams_skip_after_corrupted", {"3.5.0": H, "3.8.0": B, "4.4.0": None}),
+        (f"{RACE}:control", {"3.9.0": H, "3.5.0": None}),
+    ],
+)
+def test_what_the_ticket_says_of_other_versions(
+    scenario: str, verdicts: dict[str, Verdict | None]
+) -> None:
+    told = load_scenario(scenario)
+    assert {version: expected_on(told, version) for version in verdicts} == verdicts
+
+
 def test_a_run_is_expected_to_end_as_its_version_does() -> None:
     assert expected_of(make_plan(Request(scenario=RACE))) is B
     assert expected_of(make_plan(Request(scenario=RACE, kafka="3.9.1"))) is H
-    assert expected_of(make_plan(Request(scenario=RACE, kafka="3.3.1"))) is None
+    assert expected_of(make_plan(Request(scenario=RACE, kafka="3.3.1"))) is B
     assert expected_of(make_plan(Request(scenario="tc01_normal", kafka="3.3.1"))) is H
     assert expected_of(make_plan(Request(scenario=DELAYED))) is B  # librdkafka: no clients to set
     java = Request(scenario=DELAYED, suspect="consumer_java", settings=("clients=4.3.1",))
@@ -167,11 +187,13 @@ def test_a_suite_takes_each_scenario_to_all_its_versions(tmp_path: Path) -> None
     assert [title(plan) for plan in suite_plans(names, request, quick=False)] == [
         "tc01_normal",
         f"{RACE} (kafka 3.8.0)",
+        f"{RACE}-control (kafka 3.8.0)",
         f"{RACE} (kafka 3.9.0)",
         f"{RACE} (kafka 3.9.1)",
         f"{RACE} (kafka 4.3.1)",
         DELAYED,
         f"{DELAYED}-lost_write",
+        f"{DELAYED}-control",
         f"{DELAYED} (clients 3.8.0)",
         f"{DELAYED} (clients 4.3.1)",
     ]
@@ -185,7 +207,11 @@ def test_a_suite_takes_each_scenario_to_all_its_versions(tmp_path: Path) -> None
     ]
     assert {plan.runs_dir for plan in quick} == {tmp_path}
     on_one = suite_plans(names[:2], Request(kafka="3.9.1"), quick=False)
-    assert [title(plan) for plan in on_one] == ["tc01_normal", f"{RACE} (kafka 3.9.1)"]
+    assert [title(plan) for plan in on_one] == [
+        "tc01_normal",
+        f"{RACE} (kafka 3.9.1)",
+        f"{RACE}-control (kafka 3.9.1)",
+    ]
 
 
 def test_a_quick_suite_has_what_goes_along_versions_and_a_control_of_each_side(

@@ -45,6 +45,56 @@ def test_what_it_names_replaces_and_of_settings_the_version_stays(tmp_path: Path
     assert (plain.records, plain.settings) == (10, {"streams": "4.1.2", "threads": "2"})
 
 
+PAUSED_AND_KILLED = (
+    'axis = "streams"\nfixed_in = "3.9.1"\nproducer_byte_rate = 9\n'
+    'cause = ["pause", "producer_byte_rate"]\n[versions]\n"3.8.0" = "BROKEN"\n'
+    '[[faults]]\naction = "pause"\ntarget = "instance:0"\nat = "1 s"\nheal_after_s = 1\n'
+    '[[faults]]\naction = "kill"\ntarget = "instance:0"\nat = "2 s"\n'
+)
+
+
+def test_the_control_of_a_scenario_leaves_its_cause_out_and_expects_to_hold(tmp_path: Path) -> None:
+    own = write(tmp_path, PAUSED_AND_KILLED)
+    whole, control = load_scenario(own), load_scenario(f"{own}:control")
+    assert control.faults == whole.faults[1:]
+    assert (whole.producer_byte_rate, control.producer_byte_rate) == (9, None)
+    assert (control.versions, control.fixed_in) == ({"3.8.0": "HELD"}, None)
+    assert control.description == "the same without its cause (pause, producer_byte_rate)"
+
+
+def test_a_cause_that_is_not_in_the_scenario_is_refused(tmp_path: Path) -> None:
+    own = write(tmp_path, PAUSED_AND_KILLED.replace('["pause", ', '["slow", '))
+    with pytest.raises(UsageError, match="cause names 'slow', which is neither a key of it nor"):
+        load_scenario(f"{own}:control")
+
+
+def test_who_names_other_versions_says_all_about_them(tmp_path: Path) -> None:
+    more = '[variants.calm]\nversions = { "4.3.1" = "HELD" }\n[variants.few]\nrecords = 5\n'
+    own = write(tmp_path, PAUSED_AND_KILLED + more)
+    assert (load_scenario(f"{own}:few").fixed_in, load_scenario(f"{own}:calm").fixed_in) == (
+        "3.9.1",
+        None,
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name.endswith(":control")])
+def test_a_control_is_the_same_but_for_its_cause_and_held_on_every_version(name: str) -> None:
+    bug, control = load_scenario(name.partition(":")[0]), load_scenario(name)
+    own = {"name", "description", "expect", "expect_anomalies", "versions", "since", "fixed_in"}
+    own |= {"points", "seen", "cause"}
+    cause = {"faults", "producer_byte_rate", "program"}
+    same = {"exclude": own | cause}
+    assert control.model_dump(**same) == bug.model_dump(**same)
+    assert control.model_dump(include=cause) != bug.model_dump(include=cause)
+    assert [fault for fault in bug.faults if fault in control.faults] == list(control.faults)
+    assert control.versions == dict.fromkeys(bug.versions, "HELD")
+
+
+def test_each_bug_along_versions_has_a_control() -> None:
+    bugs = [name for name in scenario_names() if load_scenario(name).axis is not None]
+    assert [name for name in bugs if f"{name}:control" not in ALL] == []
+
+
 def test_an_unknown_variant_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match=re.escape(f"unknown variant of {CHECKPOINT} 'x'; known")):
         load_scenario(f"{CHECKPOINT}:x")
