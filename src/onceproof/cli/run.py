@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from onceproof.cli.printing import say, say_json
+from onceproof.cli.printing import say, say_error, say_json
+from onceproof.errors import OnceproofError, UsageError
 
 if TYPE_CHECKING:
     from onceproof.history.run_directory import RunDirectory
@@ -72,8 +73,16 @@ def _run(request: "Request", *, as_json: bool, bisect: bool) -> int:
     from onceproof.trial.run import run_trial
 
     plan = make_plan(request)
-    with display(plan) as listener:
-        result, directory = run_trial(plan, listener)
+    try:
+        with display(plan) as listener:
+            result, directory = run_trial(plan, listener)
+    except UsageError:
+        raise
+    except OnceproofError as error:
+        if not bisect:
+            raise
+        say_error(f"skipped: {error}")  # a build whose brokers do not start is neither good nor bad
+        return BISECT_SKIP
     _tell(result, directory, as_json=as_json)
     is_skipped = bisect and result.verdict.value == "UNKNOWN"
     return BISECT_SKIP if is_skipped else result.verdict.exit_code

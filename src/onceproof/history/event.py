@@ -7,7 +7,7 @@ goes on.
 
 kinds
     fetch     subject = a set of jars; done_bytes, total_bytes
-    phase     subject = the phase that begins: start, feed, fault, drain, judge
+    phase     subject = the phase that begins: start, feed, drain, aftermath, settle, judge, end
     progress  input, output, position, remaining (whole numbers as text): a sample of the run
     started   subject = instance N; pid
     exited    subject = instance N; code, asked ("true" where we ended it ourselves), log
@@ -21,7 +21,7 @@ kinds
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,13 +49,22 @@ class Event:
         )
 
 
+SETTLE = "settle"  # the phase that begins when the suspect is asked to end
+TICK_S = 0.001  # what is written down of a time
+
+
 class EventLog:
-    """Appends events to a file; many threads may write, a listener may look on."""
+    """Appends events to a file; many threads may write, a listener may look on.
+
+    Invariant: no two events have the same time. Spark knows no other order of them, and a phase
+    that began in the same millisecond as the next one must not come after it.
+    """
 
     def __init__(self, path: Path, listener: Callable[[Event], None] | None = None) -> None:
         self._file = path.open("a", encoding="utf-8")
         self._lock = threading.Lock()
         self._started = time.monotonic()
+        self._last_s = -TICK_S
         self.began_at = time.time()  # to place records, whose timestamps are wall-clock
         self._listener = listener
 
@@ -64,8 +73,9 @@ class EventLog:
 
     def write(self, kind: str, subject: str = "", /, **detail: object) -> Event:
         text = {name: _as_text(value) for name, value in detail.items()}
-        event = Event(at_s=self.now_s(), kind=kind, subject=subject, detail=text)
         with self._lock:
+            self._last_s = round(max(self.now_s(), self._last_s + TICK_S), 3)
+            event = Event(at_s=self._last_s, kind=kind, subject=subject, detail=text)
             self._file.write(json.dumps(event.to_json()) + "\n")
             self._file.flush()
         if self._listener is not None:
@@ -90,3 +100,11 @@ def read_events(path: Path) -> list[Event]:
         if line.endswith("\n"):
             events.append(Event.from_json(json.loads(line)))
     return events
+
+
+def while_it_ran(events: Sequence[Event]) -> list[Event]:
+    """Up to where the suspect was asked to end: what it does and says after that is our doing."""
+    settles = (
+        at for at, each in enumerate(events) if (each.kind, each.subject) == ("phase", SETTLE)
+    )
+    return list(events[: next(settles, len(events))])

@@ -25,6 +25,7 @@ class MatrixTrial:
 class MatrixRow:
     version: str
     expected: Verdict | None  # None: not known of this version
+    expected_anomalies: tuple[str, ...] = ()  # of one that breaks; none: any
     trials: tuple[MatrixTrial, ...] = ()
 
     @property
@@ -53,7 +54,10 @@ class MatrixRow:
 
     @property
     def is_as_expected(self) -> bool:
-        return self.expected is None or self.verdict is self.expected
+        if self.expected is None or self.verdict is not self.expected:
+            return self.expected is None
+        named = self.expected_anomalies if self.verdict is Verdict.BROKEN else ()
+        return not named or set(self.anomalies) == set(named)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,9 +47,17 @@ def artifacts_of(set_name: str) -> tuple[Artifact, ...]:
     if is_committed(set_name):
         return committed_lock().artifacts(set_name)
     file = cache_directory(DIRECTORY_NAME) / f"{set_name}.json"
-    if not file.is_file():
+    if not _is_lock(file, set_name):
         _write(file, _make(set_name))
     return read_lock(file).artifacts(set_name)
+
+
+def _is_lock(file: Path, set_name: str) -> bool:
+    """A damaged one is made anew: it is a cache."""
+    try:
+        return set_name in read_lock(file).sets
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
 
 
 def is_committed(set_name: str) -> bool:

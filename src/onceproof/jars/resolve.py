@@ -35,7 +35,7 @@ def is_available(wanted: str) -> bool:
         if error.code == http.HTTPStatus.NOT_FOUND:
             return False
         raise _unreachable(wanted, error) from error
-    except OSError as error:
+    except (OSError, http.client.HTTPException) as error:  # the second: an answer that broke off
         raise _unreachable(wanted, error) from error
 
 
@@ -52,7 +52,10 @@ def resolve(roots: Sequence[str], same_version_as: Mapping[str, str]) -> list[st
         for dependency in dependencies:
             # Else jgo lets the root's managed versions rule, which Maven does not.
             dependency.raw = True
-        _, transitive = maven.resolver.resolve(dependencies)
+        try:
+            _, transitive = maven.resolver.resolve(dependencies)
+        except Exception as error:  # jgo has no kind of its own, and hands on what it meets
+            raise _unreachable(f"what {', '.join(roots)} needs", error) from error
     rest = sorted(_coordinates(each) for each in transitive if each.scope in SCOPES)
     members = [*roots, *rest]
     versions = {member.rpartition(":")[0]: member.rpartition(":")[2] for member in members}
@@ -84,7 +87,7 @@ def _get(wanted: str, url: str) -> bytes:
         with urllib.request.urlopen(url, timeout=TIMEOUT_S) as response:
             content: bytes = response.read()
             return content
-    except OSError as error:
+    except (OSError, http.client.HTTPException) as error:  # the second: an answer that broke off
         raise _unreachable(wanted, error) from error
 
 

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from onceproof.checks.catalog import CHECKS
-from onceproof.history.event import read_events
+from onceproof.history.event import SETTLE, read_events, while_it_ran
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
 from onceproof.history.point import Point
 from onceproof.trial.about import add_judgement
 from onceproof.trial.between import BetweenJudge
-from onceproof.trial.context import with_faults
+from onceproof.trial.context import with_faults, with_own_words
 from onceproof.trial.crosscheck import disagreements
-from onceproof.trial.drain import DrainEnd, catch_up, settle
+from onceproof.trial.drain import DrainEnd, catch_up, look_on, settle
 from onceproof.trial.feed import Feed
 from onceproof.trial.judge import CaseFacts, Judged, judge_run
 from onceproof.trial.live import end_live_validator, start_live_validator
@@ -58,6 +58,8 @@ def conduct(stage: Stage, course: Course) -> Standing:
     watch.sample()
     try:
         end = _loop(stage, watch, between, course)
+        if end is DrainEnd.STUCK:
+            look_on(stage, watch)
     except SuspectDied as death:
         end = DrainEnd.SLOW
         course.doubts.append(f"the run ended early: {death}")
@@ -107,7 +109,7 @@ def _iterate(
 
 
 def _stand_still(stage: Stage, course: Course, end: DrainEnd, *, was_broken: bool) -> Standing:
-    stage.events.write("phase", "settle")
+    stage.events.write("phase", SETTLE)
     stage.stop_instances()
     pour_results(stage)
     course.frames = stage.frames_seen()
@@ -146,7 +148,9 @@ def judge_standing(stage: Stage, course: Course, standing: Standing) -> None:
         course.doubts.append(f"check {check} could not be carried out: {why}")
     course.no_truth += judged.input_flaws
     course.no_truth += disagreements(stage, judged)
-    course.findings = with_faults(stage, judged.judgement.findings, course.faults)
+    ran = while_it_ran(read_events(stage.directory.events))
+    findings = with_own_words(judged.judgement.findings, ran)
+    course.findings = with_faults(stage, findings, course.faults)
     add_judgement(stage.directory, facts, course.doubts, course.no_truth)
     if standing.was_broken and not course.findings:
         course.doubts.append("a judgement between iterations had findings that are gone now")

@@ -1,13 +1,47 @@
-"""Puts each witness into the run: when its record was written, and which fault came before."""
+"""Puts each witness into the run: when its record was written, which fault came before, and what
+a suspect that stands still says of it itself.
+"""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from onceproof.cluster import rawlog
 from onceproof.errors import ClusterError
+from onceproof.history.event import Event
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding, Witness
 from onceproof.trial.stage import Stage
+
+EXCEPTION = re.compile(r"(\w+Exception)\b.*")
+EXCEPTIONS_TOLD_MAX = 3
+LINE_TOLD_MAX = 200
+
+
+def with_own_words(findings: Iterable[Finding], events: Sequence[Event]) -> list[Finding]:
+    """The same findings; one that nothing moved also says which exceptions were logged then. Pure.
+
+    `events`: up to where the suspect was asked to end. What it says after that is our doing.
+    """
+    return [
+        replace(finding, witnesses=tuple(_in_own_words(each, events) for each in finding.witnesses))
+        for finding in findings
+    ]
+
+
+def _in_own_words(witness: Witness, events: Sequence[Event]) -> Witness:
+    since_s = witness.facts.get("since_s")
+    if since_s is None:
+        return witness
+    logged: dict[str, str] = {}
+    for event in events:
+        said = EXCEPTION.search(event.detail.get("text", "")) if event.kind == "note" else None
+        if said is not None and event.at_s >= since_s:
+            text = f"at {event.at_s:.1f} s {event.subject} logged {said.group()[:LINE_TOLD_MAX]}"
+            logged.setdefault(said.group(1), text)
+    told = "; ".join(list(logged.values())[:EXCEPTIONS_TOLD_MAX])
+    sentence = f"{witness.sentence} Then {told}" if told else witness.sentence
+    return Witness(sentence=sentence, facts={**witness.facts, "exceptions": list(logged)})
 
 
 def with_faults(

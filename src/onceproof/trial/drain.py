@@ -6,6 +6,7 @@ STUCK       its position is short of the end, and nothing moves
 SLOW        things still move, but the time is over: nothing can be said of what is missing
 """
 
+from contextlib import suppress
 from enum import StrEnum
 
 from onceproof.cluster import topics
@@ -13,7 +14,7 @@ from onceproof.deadline import Deadline
 from onceproof.errors import ClusterError, DeadlineExpired
 from onceproof.trial.feed import Feed
 from onceproof.trial.stage import Stage
-from onceproof.trial.watch import Watch
+from onceproof.trial.watch import SuspectDied, Watch
 
 SETTLE_MARGIN_S = 15.0
 FRESH_SAMPLE_S_MAX = 60.0
@@ -54,6 +55,18 @@ def catch_up(stage: Stage, watch: Watch, feed: Feed) -> DrainEnd:
     if watch.last.caught_up():
         return DrainEnd.CAUGHT_UP
     return DrainEnd.SILENT if watch.last.position is None else DrainEnd.STUCK
+
+
+def look_on(stage: Stage, watch: Watch) -> None:
+    """What comes of it that nothing moves, if the scenario has time for that: nobody is ended yet,
+    so whatever is logged now is the suspect's own affair.
+    """
+    seconds = stage.plan.scenario.aftermath_s
+    if seconds == 0:
+        return
+    stage.events.write("phase", "aftermath")
+    with suppress(DeadlineExpired, SuspectDied):
+        watch.until(lambda: False, Deadline(seconds), "it is over")
 
 
 def feed_s_max(stage: Stage, feed: Feed) -> float:

@@ -109,5 +109,12 @@ def _empty(axis: AxisPlan, repeats: int) -> Matrix:
         suspect=first.suspect.name,
         seed=first.seed,
         repeats=repeats,
-        rows=tuple(MatrixRow(version=at.version, expected=at.expected) for at in axis.versions),
+        rows=tuple(
+            MatrixRow(
+                version=at.version,
+                expected=at.expected,
+                expected_anomalies=axis.scenario.expect_anomalies,
+            )
+            for at in axis.versions
+        ),
     )

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from onceproof.errors import UsageError
-from onceproof.history.event import Event, EventLog, read_events
+from onceproof.history.event import Event, EventLog, read_events, while_it_ran
 from onceproof.history.point import Point
 from onceproof.history.recovery import recoveries_s
 from onceproof.history.run_directory import RunDirectory, ensure_runs_dir
@@ -91,7 +91,7 @@ class Trial:
             return ()
         pace = scenario.pace()
         seen = Seen(
-            events=read_events(self.directory.events),
+            events=while_it_ran(read_events(self.directory.events)),
             produced=read_produced(
                 {"started_unix_s": self._events.began_at}, self.directory.history
             ),

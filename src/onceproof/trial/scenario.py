@@ -62,6 +62,7 @@ class Scenario(BaseModel):
     kafka: str = "4.3.1"
     transaction_timeout_ms: int = Field(default=10_000, ge=1_000)
     stuck_after_s: float = Field(default=90.0, gt=0)
+    aftermath_s: float = Field(default=0.0, ge=0)  # so long one that is stuck is looked on
     drain_s: float = Field(default=300.0, gt=0)
     settings: dict[str, str] = Field(default_factory=dict)
     broker_properties: dict[str, str] = Field(default_factory=dict)
@@ -79,7 +80,7 @@ class Scenario(BaseModel):
     # The first version that has the bug, and the first that has it no more, as the ticket tells.
     since: str | None = None
     fixed_in: str | None = None
-    # Keys, or actions of faults, without which nothing must break: see trial/variants.py.
+    # Keys, settings, actions of faults, without which nothing must break: see trial/variants.py.
     cause: tuple[str, ...] = ()
     live: bool | None = None  # watch the output while it is written; by default in long loops
     faults: tuple[dict[str, Any], ...] = ()

@@ -3,6 +3,7 @@
 All of them are made from what its file says, before that is checked as a scenario.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
@@ -59,13 +60,13 @@ def _cured(data: Data, cure: Data) -> Data:
 
 def _control(data: Data) -> Data:
     """The same without its cause, which holds on every version: what it breaks on, breaks by it."""
-    cause = data[CAUSE]
-    faults = data.get("faults", ())
+    cause, settings, faults = data[CAUSE], data.get("settings", {}), data.get("faults", ())
+    known = {*data, *settings, *(fault.get("action") for fault in faults)}
     for name in cause:
-        if name not in data and name not in {fault.get("action") for fault in faults}:
+        if name not in known:
             raise UsageError(
-                f"scenario {data['name']}: {CAUSE} names {name!r}, which is neither a key of it"
-                " nor an action of its faults"
+                f"scenario {data['name']}: {CAUSE} names {name!r}, which is neither a key or a"
+                " setting of it nor an action of its faults"
             )
     kept = _without(data, (*cause, CAUSE, "points", "seen", "since", "fixed_in"))
     return {
@@ -74,9 +75,10 @@ def _control(data: Data) -> Data:
         "expect": "HELD",
         "expect_anomalies": (),
         "versions": dict.fromkeys(data.get("versions", ()), "HELD"),
+        "settings": _without(settings, cause),
         "faults": [fault for fault in faults if fault.get("action") not in cause],
     }
 
 
-def _without(data: Data, names: tuple[str, ...]) -> Data:
+def _without(data: Data, names: Sequence[str]) -> Data:
     return {key: value for key, value in data.items() if key not in names}

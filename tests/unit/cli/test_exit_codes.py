@@ -8,6 +8,7 @@ import pytest
 
 from onceproof.cli import main as main_module
 from onceproof.cli.main import main
+from onceproof.errors import ClusterError, JarError, OnceproofError, UsageError
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
 
@@ -22,6 +23,8 @@ from onceproof.history.verdict import TrialResult, Verdict
         (["run", "nope"], 254, "unknown scenario 'nope'; known: chaos_loop"),
         (["run", "--seed", "x"], 254, "Invalid value for '--seed'"),
         (["run", "--no-such-option"], 254, "No such option"),
+        (["run", "kafka_14624_stale_cache", "--program", "1 0"], 254, "program"),
+        (["run", "kafka_14624_stale_cache", "--program", "one two"], 254, "program"),
         (["fly"], 254, "No such command 'fly'"),
         ([], 254, "Usage"),
         (["report", "/nowhere"], 254, "verdict.json"),
@@ -96,3 +99,27 @@ def test_bisect_skips_what_could_not_be_told(
     monkeypatch.setattr("onceproof.trial.run.run_trial", lambda *_: ended)
     assert main(["run", "tc01_normal", "--json"]) == plain
     assert main(["run", "tc01_normal", "--json", "--bisect"]) == bisect
+
+
+@pytest.mark.parametrize(
+    ("problem", "plain", "bisect"),
+    [
+        (ClusterError("broker 1 has ended"), 255, 125),
+        (JarError("a jar broke off"), 254, 125),
+        (UsageError("no such thing"), 254, 254),
+    ],
+)
+def test_bisect_skips_a_build_that_cannot_be_tried_and_no_mistake_of_the_users(
+    problem: OnceproofError,
+    plain: int,
+    bisect: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object) -> None:
+        raise problem
+
+    monkeypatch.setattr("onceproof.trial.run.run_trial", fail)
+    assert main(["run", "tc01_normal"]) == plain
+    assert main(["run", "tc01_normal", "--bisect"]) == bisect
+    assert str(problem) in capsys.readouterr().err.splitlines()[-1]

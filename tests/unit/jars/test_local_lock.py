@@ -47,6 +47,15 @@ def test_what_was_locked_before_is_not_asked_for_again(repository: Repository, c
     assert repository.requests == []
 
 
+@pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '{"artifacts": {}, "sets": {}}'])
+def test_a_damaged_one_is_asked_for_again(damage: str, repository: Repository, cache: Path) -> None:
+    (cache / "locks").mkdir()
+    (cache / "locks" / "streams-9.9.9.json").write_text(damage)
+    repository.status = 404
+    with pytest.raises(UsageError, match=re.escape("there is no Kafka Streams 9.9.9")):
+        artifacts_of("streams-9.9.9")
+
+
 def test_a_version_that_does_not_exist_is_told(repository: Repository, cache: Path) -> None:
     repository.status = 404
     told = (

@@ -99,7 +99,14 @@ def test_a_commit_before_the_write_is_a_record_lost() -> None:
     ]
     assert story.notes == (
         "No Produce of instance 0 is recorded from that Fetch until the position was past it.",
+        "No later Fetch asks for in-0@205 or for anything before it: nobody went back.",
     )
+
+
+def test_who_went_back_for_a_lost_record_is_not_said_to_have_gone_on() -> None:
+    wire = MadeUpWire().fetch(1.0, 180, 240).fetch(1.5, 201, 203)
+    commit(wire, 1.6, 241)
+    assert not any("nobody went back" in note for note in told(FROM_INPUT, wire, ()).notes)
 
 
 def test_a_commit_that_was_refused_does_not_count_as_the_one_that_moved_the_position() -> None:

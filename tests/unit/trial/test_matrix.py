@@ -90,6 +90,15 @@ def test_a_row_is_broken_if_it_ever_broke_and_held_only_if_it_always_did() -> No
     assert MatrixRow(version="x", expected=None, trials=(trial(B),)).is_as_expected
 
 
+def test_what_breaks_otherwise_than_expected_is_not_as_expected() -> None:
+    lost = {"version": "3.8.0", "expected": B, "trials": (trial(B),)}
+    assert MatrixRow(**lost, expected_anomalies=("lost",)).is_as_expected
+    assert not MatrixRow(**lost, expected_anomalies=("lost", "duplicated")).is_as_expected
+    assert not MatrixRow(**lost, expected_anomalies=("stale",)).is_as_expected
+    held = MatrixRow(version="x", expected=H, expected_anomalies=("lost",), trials=(trial(H),))
+    assert held.is_as_expected
+
+
 def test_text_tells_each_version_and_what_is_not_as_expected() -> None:
     text = render_matrix_text([matrix(B, H, U)])
     lines = [line.split() for line in text.splitlines()]

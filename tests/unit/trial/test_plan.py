@@ -218,7 +218,7 @@ def test_a_users_own_scenario_file_is_read_and_its_mistakes_are_named(tmp_path: 
     own.write_text(text)
     assert load_scenario(str(own)).name == "mine"
     own.write_text(text + "colour = 3\n")
-    with pytest.raises(UsageError, match="unknown key 'colour'; known: axis, axis_suspect, "):
+    with pytest.raises(UsageError, match="unknown key 'colour'; known: aftermath_s, axis, "):
         load_scenario(str(own))
     own.write_text(text + '[[faults]]\naction = "kill"\ntarget = "moon"\nat = "3 s"\n')
     with pytest.raises(UsageError, match="unknown target 'moon'; known: broker:N"):

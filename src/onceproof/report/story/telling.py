@@ -203,7 +203,9 @@ class _Teller:
         return f"No commit of a position past {words.short(place)} is recorded {when}."
 
     def tell_lost(self) -> None:
-        """1. who fetched it 2. what moved the position past it 3. what was written in between."""
+        """1. who fetched it 2. what moved the position past it 3. what was written in between
+        4. who went back for it: a client that drops what it has not processed must seek.
+        """
         assert self._input is not None
         place = self._input
         sure = [each for each in self._fetches if each.carries(place.offset)]
@@ -218,6 +220,17 @@ class _Teller:
         for fetched in carrying[:FETCHES_MAX]:
             if fetched.answered_ns <= past_ns:
                 self._written_after(fetched, past_ns)
+        if len(sure) == 1 and not self._went_back(place, sure[0]):
+            self._gathered.note(
+                f"No later Fetch asks for {words.short(place)} or for anything before it: nobody"
+                " went back."
+            )
+
+    def _went_back(self, place: LogPlace, brought: Fetched) -> bool:
+        return any(
+            each.from_offset <= place.offset and each.answered_ns > brought.answered_ns
+            for each in self._fetches
+        )
 
     def _passed_over(self, place: LogPlace, carrying: Sequence[Fetched]) -> int:
         """When somebody began behind it, on a connection of its own: it was passed by then."""

@@ -44,9 +44,11 @@ public final class StreamsWorkloads {
         KafkaStreams streams;
         try {
             streams = new KafkaStreams(topology(arguments), properties(arguments));
-        } catch (KafkaException problem) {
+        } catch (KafkaException | IllegalArgumentException problem) {
             Throwable refusal = problem;
-            while (refusal != null && !(refusal instanceof ConfigException)) {
+            while (refusal != null
+                    && !(refusal instanceof ConfigException)
+                    && !(refusal instanceof IllegalArgumentException)) {
                 refusal = refusal.getCause();
             }
             if (refusal == null) {

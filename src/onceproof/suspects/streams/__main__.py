@@ -101,9 +101,16 @@ def _properties(guarantee: str, settings: Mapping[str, str]) -> Any:
 
 
 def _refusal(problem: Any) -> Any:
-    """What says that a property is refused: the exception, or what caused it; None: neither."""
-    kind = jpype.JClass("org.apache.kafka.common.config.ConfigException")
-    while problem is not None and not isinstance(problem, kind):
+    """What says that a property is refused: the exception, or what caused it; None: neither.
+
+    One that does not fit another (a transaction shorter than the commit interval) is refused by an
+    IllegalArgumentException.
+    """
+    kinds = (
+        jpype.JClass("org.apache.kafka.common.config.ConfigException"),
+        jpype.JClass("java.lang.IllegalArgumentException"),
+    )
+    while problem is not None and not isinstance(problem, kinds):
         problem = problem.getCause()
     return problem
 

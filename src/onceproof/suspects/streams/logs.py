@@ -24,6 +24,8 @@ EVIDENCE = (
     "while stores are not empty",
     "End offset for changelog",
     "are corrupted",
+    "Suspended from CREATED",  # a revived task that is given up before it was initialized
+    "Seeking to offset",  # and where it is not, the consumer goes on behind what it had polled
     "TaskCorruptedException",
     "ProducerFencedException",
     "InvalidProducerEpochException",

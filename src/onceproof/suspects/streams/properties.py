@@ -25,9 +25,11 @@ NAMED = {
     "threads": ("num.stream.threads", "1"),
     "commit_interval_ms": ("commit.interval.ms", "500"),
 }
-# What Streams calls the producers of its threads (of the first four), by our client.id.
+THREADS_MAX = 16
+# What Streams calls the producers of its threads, by our client.id.
 PRODUCERS = tuple(
-    f"{{app_id}}-{{instance}}-StreamThread-{thread}-producer" for thread in range(1, 5)
+    f"{{app_id}}-{{instance}}-StreamThread-{number}-producer"
+    for number in range(1, THREADS_MAX + 1)
 )
 GUARANTEE = "guarantee"  # of a suspect that is not named after its own
 # Of the topology, not of Streams.
