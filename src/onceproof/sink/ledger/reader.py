@@ -25,6 +25,11 @@ READ_S_MAX = 60.0
 # A kept client may wait for ever on a connection that broke when a broker was away: a new one finds
 # its way at once.
 SILENCE_S_MAX = 5.0
+# A new client may lose 0.7 s until it has found a partition's leader (it asks again after 0.1, 0.2
+# and 0.4 s), unless it was told before; and a second until it begins to fetch, unless it is woken.
+INTRODUCTION_S_MAX = 2.0
+FIRST_POLL_S = 0.05
+WAKING_S = 0.1
 FIRST_LOOK_BACK = 64  # entries are followed by a marker, aborted ones lie between: enough at once
 PAUSE_S = 0.1
 IDLE_S_MAX = 60.0
@@ -58,6 +63,9 @@ class LedgerReader:
         self._topic = settings.ledger_topic
         self._marks = Consumer(settings.reader("read_uncommitted"), logger=client_log)
         self._entries = Consumer(settings.reader("read_committed"), logger=client_log)
+        for client in (self._marks, self._entries):
+            with suppress(KafkaException):  # told when it is asked for more
+                client.list_topics(self._topic, timeout=INTRODUCTION_S_MAX)
 
     def last_entry(self, partition: int, silence_s: float = READ_S_MAX) -> Entry | None:
         """SilentError after so many seconds in which nothing was heard."""
@@ -107,10 +115,13 @@ class LedgerReader:
         self._entries.assign([TopicPartition(place.topic, place.partition, start)])
         last, is_heard = None, False
         while not budget.spent():
-            message = self._entries.poll(min(1.0, budget.left_s()))
+            wait_s = 1.0 if is_heard else FIRST_POLL_S
+            message = self._entries.poll(min(wait_s, budget.left_s()))
             if message is None:
                 if silence.spent() and not is_heard:
                     raise SilentError(LaneError(f"ledger {_named(place)}: no answer"))
+                if not is_heard:
+                    self._wake(place)
                 continue
             is_heard = True
             problem, offset, value = message.error(), message.offset() or 0, message.value()
@@ -129,6 +140,11 @@ class LedgerReader:
             f"ledger {_named(place)} was not stable up to offset {high} after"
             f" {READ_S_MAX:.0f} s; an open transaction holds it"
         )
+
+    def _wake(self, place: TopicPartition) -> None:
+        """The thread that should fetch may sleep beside it: a request gets it up."""
+        with suppress(KafkaException):
+            self._entries.get_watermark_offsets(place, timeout=WAKING_S)
 
 
 def _is_final(code: int) -> bool:
