@@ -5,6 +5,7 @@ Its bugs by version, their controls and how often they come: test_real_bugs.py.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -74,6 +75,52 @@ def test_the_quota_story_is_checked_point_by_point(
     assert all(points.values()) is is_met, told
     report = next(tmp_path.glob("kafka_17455_quota/*/report.txt")).read_text()
     assert "\nTHROTTLED\n" in report
+
+
+def test_the_report_shows_the_checkpoint_that_stands_still_and_is_trusted(tmp_path: Path) -> None:
+    verdict = verdict_of(tmp_path, "kafka_20685_stale_checkpoint", "--streams", "4.1.2")
+    assert (verdict["verdict"], found(verdict)) == ("BROKEN", ["lost"]), verdict["reasons"]
+    (report,) = tmp_path.glob("kafka_20685_stale_checkpoint/*/report.txt")
+    told = " ".join(report.read_text().split())
+    frozen = re.search(
+        r"has stood still for 2 s while the client is RUNNING: app-state-changelog-0 at (\d+);"
+        r" the changelog ends by now: app-state-changelog-0 at (\d+)",
+        told,
+    )
+    assert frozen is not None
+    assert int(frozen[1]) < int(frozen[2])
+    assert f"initialized from checkpoint with offset {frozen[1]} at changelog" in told
+    lost = verdict["findings"][0]["witnesses"][0]["sentence"]
+    assert " ".join(lost.split()) in told
+
+
+def test_each_broken_line_of_a_program_is_a_stale_finding(tmp_path: Path) -> None:
+    verdict = verdict_of(tmp_path, "kafka_14624_stale_cache", "--program", "1 2 3")
+    (stale,) = verdict["findings"]
+    (events,) = tmp_path.glob("kafka_14624_stale_cache/*/history/events.jsonl")
+    said = [json.loads(line)["detail"] for line in events.read_text().splitlines()]
+    lines = [each for each in said if each.get("event") == "stale"]
+    assert (stale["anomaly"], stale["count"]) == ("stale", len(lines))
+    told = {(each["expected"], each["found"], each["partition"]) for each in lines}
+    for each in stale["witnesses"]:
+        read = each["state_expected"], each["state_found"], each["partition"]
+        assert tuple(map(str, read)) in told
+
+
+@pytest.mark.parametrize(
+    ("scenario", "anomaly"),
+    [
+        ("kafka_14624_stale_cache", "stale"),
+        ("kafka_17455_quota", "stuck"),
+        ("streams_skip_after_corrupted", "lost"),
+    ],
+)
+def test_no_bug_is_an_artefact_of_python(scenario: str, anomaly: str, tmp_path: Path) -> None:
+    words = ["--suspect", "streams_java"]
+    if scenario == "kafka_14624_stale_cache":
+        words += ["--set", "guarantee=at_least_once"]
+    verdict = verdict_of(tmp_path, scenario, *words)
+    assert (verdict["verdict"], found(verdict)) == ("BROKEN", [anomaly]), verdict["reasons"]
 
 
 def test_the_stale_checkpoint_is_no_artefact_of_python(tmp_path: Path) -> None:

@@ -7,7 +7,12 @@ from dataclasses import replace
 
 from onceproof.trial.axis import MatrixRequest, VersionPlan, expected_of, plan_axis
 from onceproof.trial.plan import Plan, Request, make_plan
-from onceproof.trial.scenario import load_scenario, scenario_names, variant_names
+from onceproof.trial.scenario import (
+    VARIANT_SIGN,
+    load_scenario,
+    scenario_names,
+    variant_names,
+)
 
 # A clean run that is acquitted, and a known liar that is convicted: of no version's making.
 CONTROLS = ("tc01_normal", "tc02_at_least_once")
@@ -25,26 +30,42 @@ def names_to_run(names: Sequence[str], *, quick: bool) -> list[str]:
 
 
 def suite_plans(names: Iterable[str], request: Request, *, quick: bool) -> list[Plan]:
-    """Each scenario as it stands, with its cures, its variants, on the other versions it knows.
+    """Each scenario as it stands, on the other versions it knows, with its cures, and its variants,
+    each also on a version on which it should end otherwise.
 
     `quick`: with one cure, on one more version, that should end otherwise. Where `request` says
     which brokers, on no more. Where luck decides there is nothing to compare with.
     """
     plans = []
     for name in names:
-        own = make_plan(replace(request, scenario=name))
-        plans.append(own)
+        asked = replace(request, scenario=name)
+        own = make_plan(asked)
         cures = list(own.scenario.cures)[: 1 if quick else None]
-        others = [*cures, *([] if quick else variant_names(name))]
-        varied = [make_plan(replace(request, scenario=f"{name}:{other}")) for other in others]
-        plans += [plan for plan in varied if not plan.scenario.luck]
-        if own.scenario.axis is not None and request.kafka is None:
-            versions = _other_versions(own, replace(request, scenario=name))
-            plans += [at.plan for at in (_opposite(versions, own) if quick else versions)]
+        plans += [own, *(make_plan(_varied(asked, cure)) for cure in cures)]
+        others = _other_versions(own, asked)
+        plans += [at.plan for at in (_opposite(others, own) if quick else others)]
+        if not quick:
+            plans += [plan for variant in variant_names(name) for plan in _pair(asked, variant)]
     return plans
 
 
+def _varied(request: Request, variant: str) -> Request:
+    return replace(request, scenario=f"{request.scenario}{VARIANT_SIGN}{variant}")
+
+
+def _pair(request: Request, variant: str) -> list[Plan]:
+    """The variant as it stands, and where it should end otherwise, if there is such a version."""
+    asked = _varied(request, variant)
+    own = make_plan(asked)
+    if own.scenario.luck:
+        return []
+    return [own, *(at.plan for at in _opposite(_other_versions(own, asked), own))]
+
+
 def _other_versions(own: Plan, request: Request) -> list[VersionPlan]:
+    """Those of its axis; none where it has none, or where the request says which brokers."""
+    if own.scenario.axis is None or request.kafka is not None:
+        return []
     asked = MatrixRequest(scenario=request.scenario, seed=request.seed)
     axis = plan_axis(asked, load_scenario(request.scenario), request.runs_dir)
     here = [replace(at, plan=replace(at.plan, runs_dir=request.runs_dir)) for at in axis.versions]
