@@ -4,7 +4,7 @@
         EndTxn(abort)  ──held, its connection cut──────────────┐
         the client tries again and succeeds                    │
     T2: Produce … acknowledged                                 │
-        AddOffsetsToTxn, or else TxnOffsetCommit ──held        │
+        AddOffsetsToTxn, or else TxnOffsetCommit ──held        │   (its EndTxn, where it adds none)
         the broker answers it ◀──────────released──────────────┘
         what was held goes on; EndTxn(commit) ──▶ done
 
@@ -73,19 +73,23 @@ class StrayAbort:
     def _stop_behind_its_output(self, retried: str, mine: Mapping[str, Any]) -> list[str]:
         """T2 has written, and has not added its offsets: the rules that hold it there.
 
-        The one that holds a frame comes last: once it is dropped, T2 goes on, past the others.
+        The one that holds a frame comes last: once it is dropped, T2 goes on, past the others. Who
+        keeps its position among its output adds no offsets, and is held before its commit.
         """
         steps = self._steps
         written = steps.watch_produce(mine)
-        offsets = steps.hold("offsets", api=OFFSETS, **mine)
+        behind = [
+            steps.hold("offsets", api=OFFSETS, **mine),
+            steps.hold("commits", api=END, committed=True, **mine),
+        ]
         busy = {"rule": "error_response", "code": BUSY}
         put_off = steps.add("put-off", busy, api=ADD_OFFSETS, **mine)
         self._wire.release(retried)
         if not steps.is_written(written, patience_s=STEP_S_MAX):
             raise FaultError("it wrote nothing in its next transaction")
-        stops = [offsets, steps.hold("adds", api=ADD_OFFSETS, **mine)]
+        stops = [*behind, steps.hold("adds", api=ADD_OFFSETS, **mine)]
         steps.drop(put_off)
-        met = steps.await_either(stops, "added no offsets to its next transaction")
+        met = steps.await_either(stops, "neither added offsets to its next transaction nor ended it")
         return sorted(stops, key=lambda stop: stop == met)
 
     def heal(self) -> None:
