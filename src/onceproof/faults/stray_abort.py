@@ -89,7 +89,7 @@ class StrayAbort:
             raise FaultError("it wrote nothing in its next transaction")
         stops = [*behind, steps.hold("adds", api=ADD_OFFSETS, **mine)]
         steps.drop(put_off)
-        met = steps.await_either(stops, "neither added offsets to its next transaction nor ended it")
+        met = steps.await_either(stops, "neither added offsets to its next transaction nor ended")
         return sorted(stops, key=lambda stop: stop == met)
 
     def heal(self) -> None:
