@@ -4,6 +4,7 @@
     0 HELD   1 BROKEN   2 UNKNOWN   254 bad arguments   255 onceproof itself failed
 """
 
+import logging
 import signal
 import sys
 import traceback
@@ -127,6 +128,7 @@ def _interrupt(_number: int, _frame: object) -> None:
     global _interrupted  # noqa: PLW0603 - told by a signal, which has no other way to tell it
     if not _interrupted:
         _interrupted = True
+        logging.disable()  # who talks to a process that is gone now fails, and py4j tells at length
         end_everything()
     raise KeyboardInterrupt
 
