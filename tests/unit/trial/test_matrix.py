@@ -165,7 +165,7 @@ def test_between_a_bad_and_a_good_version_nothing_is_expected() -> None:
     ("scenario", "verdicts"),
     [
         ("kafka_14624_stale_cache", {"3.4.0": B, "3.4.1": H, "4.4.0": H}),
-        ("kafka_17455_quota", {"3.7.2": H, "3.8.1": B, "3.9.0": B, "3.9.1": H, "4.0.1": H}),
+        ("kafka_17455_quota", {"3.7.2": B, "3.8.1": B, "3.9.0": B, "3.9.1": H, "4.0.1": H}),
         ("kafka_20685_stale_checkpoint", {"3.7.2": H, "4.0.1": B, "4.2.1": B, "4.2.2": H}),
         (RACE, {"3.5.0": B, "4.0.1": H}),
         (DELAYED, {"3.9.1": B, "4.0.1": H}),
