@@ -50,7 +50,7 @@ def test_each_version_ends_as_history_says(scenario: str, tmp_path: Path) -> Non
     assert {row["verdict"] for row in told["rows"]} == {"HELD", "BROKEN"}
 
 
-@pytest.mark.parametrize("scenario", BUGS)
+@pytest.mark.parametrize("scenario", [*BUGS, *VARIANTS])
 def test_without_its_cause_it_holds_on_every_version(scenario: str, tmp_path: Path) -> None:
     told = matrix(f"{scenario}:control", "--runs-dir", str(tmp_path))
     assert {row["version"]: row["verdict"] for row in told["rows"]} == dict.fromkeys(

@@ -54,10 +54,11 @@ class MatrixRow:
 
     @property
     def is_as_expected(self) -> bool:
-        if self.expected is None or self.verdict is not self.expected:
-            return self.expected is None
-        named = self.expected_anomalies if self.verdict is Verdict.BROKEN else ()
-        return not named or set(self.anomalies) == set(named)
+        if self.expected is None:
+            return True
+        named = self.expected_anomalies if self.expected is Verdict.BROKEN else ()
+        breaks_so = not named or set(self.anomalies) == set(named)
+        return self.verdict is self.expected and breaks_so
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -129,10 +129,13 @@ def load_scenario(name: str) -> Scenario:
     A variant of it has its name after a colon: kafka_20685_stale_checkpoint:punctuator. So have
     one with a cure, poll_interval_eviction:polling, and the control, where a cause is named.
     """
-    of, _, variant = name.partition(VARIANT_SIGN)
+    of, *variants = name.split(VARIANT_SIGN)
     data = _read(of)
     scenario = make_scenario({key: data[key] for key in data if key != VARIANTS})
-    return make_scenario(varied(data, variant)) if variant else scenario
+    for variant in variants:  # a variant has a control, too
+        data = varied(data, variant)
+        scenario = make_scenario(data)
+    return scenario
 
 
 def variant_names(name: str) -> list[str]:
