@@ -21,6 +21,7 @@ from onceproof.trial.spark import JudgeSpark
 from onceproof.workloads.catalog import WORKLOADS
 from onceproof.workloads.inject import inject
 from onceproof.workloads.input_plan import InputPlan
+from onceproof.workloads.pace import Pace
 
 COPY = WORKLOADS["copy"]
 FOLD = WORKLOADS["fold"]
@@ -112,7 +113,7 @@ def test_a_burst_and_a_paced_feed_write_the_same_input(lab: Lab) -> None:
     heard: list[int] = []
     assert lab.feed(burst, 0, 250) == 250
     assert lab.feed(burst, 250, 600) == 350
-    assert lab.feed(paced, 0, 600, records_per_second=250.0, on_progress=heard.append) == 600
+    assert lab.feed(paced, 0, 600, pace=Pace(250.0), on_progress=heard.append) == 600
     assert heard == sorted(heard)
     assert len(heard) >= 2
     assert heard[-1] == 600
@@ -124,7 +125,7 @@ def test_a_paced_feed_stops_when_asked_and_says_how_much_it_wrote(lab: Lab) -> N
     topic, stop = lab.topic(), threading.Event()
     deadline = Deadline(60)
     written = lab.feed(
-        topic, 0, 600, records_per_second=5.0, stop=stop, on_progress=lambda _: stop.set()
+        topic, 0, 600, pace=Pace(5.0), stop=stop, on_progress=lambda _: stop.set()
     )
     assert 0 < written < 600
     assert lab.read(topic).count() == written

@@ -38,6 +38,7 @@ from onceproof.trial.spark import JudgeSpark
 from onceproof.workloads.catalog import workload_named
 from onceproof.workloads.inject import inject
 from onceproof.workloads.input_plan import InputPlan
+from onceproof.workloads.pace import Pace
 
 pytestmark = [pytest.mark.jury, pytest.mark.timeout(5400)]
 LIVES = 16
@@ -175,7 +176,7 @@ class Feed:
                 "kafka.bootstrap.servers": cluster.bootstrap("judge"),
                 "kafka.compression.type": "none",  # kafka-python brings no lz4
             },
-            records_per_second=RECORDS_A_SECOND,
+            pace=Pace(RECORDS_A_SECOND),
             stop=self._stop,
         )
 

@@ -15,7 +15,9 @@ from onceproof.errors import ClusterError, DeadlineExpired
 from onceproof.trial.feed import Feed
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import SuspectDied, Watch
+from onceproof.workloads.pace import Pace
 
+AT_ONCE_PER_S = 10_000  # what is not paced, at the least
 SETTLE_MARGIN_S = 15.0
 FRESH_SAMPLE_S_MAX = 60.0
 RECORDS_PER_SECOND_MIN = 5_000  # what a suspect is expected to manage on a large input
@@ -71,8 +73,8 @@ def look_on(stage: Stage, watch: Watch) -> None:
 
 def feed_s_max(stage: Stage, feed: Feed) -> float:
     """Generous: a feed that fails says so itself, this only bounds one that hangs."""
-    rate = stage.plan.scenario.pace() or 10_000
-    return 120.0 + 3 * feed.records / rate
+    pace = stage.plan.scenario.pace() or Pace(AT_ONCE_PER_S)
+    return 120.0 + 3 * pace.seconds_for(feed.records)
 
 
 def settle(stage: Stage, watch: Watch) -> bool:

@@ -35,7 +35,7 @@ class Feed:
                 self._slice[1],
                 topic=stage.input_topic,
                 options={"kafka.bootstrap.servers": stage.cluster.bootstrap("judge")},
-                records_per_second=scenario.pace(),
+                pace=scenario.pace(),
                 stop=self._stop,
             )
         except BaseException as error:  # noqa: BLE001 - handed over to the trial's own thread

@@ -99,7 +99,7 @@ class Trial:
             byte_rate=scenario.producer_byte_rate,
             transaction_timeout_ms=scenario.transaction_timeout_ms,
             stuck_after_s=scenario.stuck_after_s,
-            feed_s=scenario.records / pace if pace else 0.0,
+            feed_s=pace.seconds_for(scenario.records) if pace else 0.0,
         )
         return judge_points(scenario.points, seen)
 

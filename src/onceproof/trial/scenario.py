@@ -13,6 +13,7 @@ from onceproof.faults.program import EVERY_DEFAULT
 from onceproof.faults.schedule import Step, parse_schedule
 from onceproof.trial.points import check_points
 from onceproof.trial.variants import VARIANTS, variants_of, varied
+from onceproof.workloads.pace import TICK_S, Pace
 
 DIRECTORY = Path(onceproof.scenarios.__file__).parent
 DEFAULT = "chaos_loop"
@@ -55,6 +56,9 @@ class Scenario(BaseModel):
     # Each iteration's input is spread over so many seconds; 0: one burst.
     feed_s: float = Field(default=0.0, ge=0)
     records_per_second: int | None = Field(default=None, ge=1)  # instead of feed_s
+    # Besides these so many at once, each time so many seconds have passed.
+    burst_records: int = Field(default=0, ge=0)
+    burst_every_s: float = Field(default=10.0, ge=TICK_S)
     partitions: int = Field(default=4, ge=1, le=256)
     brokers: int = Field(default=3, ge=1, le=3)
     # Apart: the quorum is a process of its own, and lives when brokers go.
@@ -92,11 +96,11 @@ class Scenario(BaseModel):
         """A short loop is judged often enough; the live validator takes its share of the cores."""
         return self.live if self.live is not None else self.iterations > LIVE_FROM_ITERATIONS
 
-    def pace(self) -> float | None:
-        """Records per second; None: as fast as they can be written."""
+    def pace(self) -> Pace | None:
+        """None: as fast as they can be written."""
         if self.records_per_second is not None:
-            return float(self.records_per_second)
-        return self.records / self.iterations / self.feed_s if self.feed_s else None
+            return Pace(self.records_per_second, self.burst_records, self.burst_every_s)
+        return Pace(self.records / self.iterations / self.feed_s) if self.feed_s else None
 
     def schedule(self) -> tuple[Step, ...]:
         return parse_schedule(self.faults)
@@ -109,6 +113,8 @@ SETTABLE = (
     "program_every",
     "feed_s",
     "records_per_second",
+    "burst_records",
+    "burst_every_s",
     "producer_byte_rate",
     "partitions",
     "brokers",
@@ -167,6 +173,11 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
         check_named(check)
     check_points(scenario.points)
     _check_iterations(scenario)
+    if scenario.burst_records and scenario.records_per_second is None:
+        raise UsageError(
+            f"scenario {scenario.name}: bursts come on top of a pace: burst_records needs"
+            " records_per_second"
+        )
     if scenario.program is not None and scenario.faults:
         raise UsageError(
             f"scenario {scenario.name} has a program, which is a schedule: leave its faults out"

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from onceproof.deadline import pause
 from onceproof.workloads.input_plan import InputPlan
-from onceproof.workloads.pace import PacedSlices
+from onceproof.workloads.pace import Pace, PacedSlices
 from onceproof.workloads.workload import Workload
 
 LOOK_EVERY_S = 0.05  # how soon a paced feed notices that it must stop
@@ -36,7 +36,7 @@ def inject(
     *,
     topic: str,
     options: Mapping[str, str],
-    records_per_second: float | None = None,
+    pace: Pace | None = None,
     stop: threading.Event | None = None,
     on_progress: Callable[[int], None] | None = None,
     tasks: int | None = None,
@@ -47,7 +47,7 @@ def inject(
     number of records written so far.
     """
     stopped = stop or threading.Event()
-    clock = PacedSlices(from_index, to_index, records_per_second)
+    clock = PacedSlices(from_index, to_index, pace)
     while not stopped.is_set():
         piece = clock.next_slice()
         if piece is None:

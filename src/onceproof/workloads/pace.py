@@ -2,8 +2,27 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 TICK_S = 1.0
+
+
+@dataclass(frozen=True)
+class Pace:
+    """So many records a second, and with bursts so many more at once every so many seconds."""
+
+    records_per_second: float
+    burst_records: int = 0
+    burst_every_s: float = 1.0
+
+    def due(self, seconds: float) -> int:
+        """How many records after so many seconds; the first burst is due when one period is over."""
+        bursts = int(seconds / self.burst_every_s)
+        return int(seconds * self.records_per_second) + bursts * self.burst_records
+
+    def seconds_for(self, records: int) -> float:
+        """About how long so many take."""
+        return records / (self.records_per_second + self.burst_records / self.burst_every_s)
 
 
 class PacedSlices:
@@ -13,12 +32,12 @@ class PacedSlices:
         self,
         from_index: int,
         to_index: int,
-        records_per_second: float | None,
+        pace: Pace | None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._from = self._next = from_index
         self._to = to_index
-        self._rate = records_per_second
+        self._pace = pace
         self._now = now
         self._began = now()
         self._ticks = 0
@@ -37,9 +56,9 @@ class PacedSlices:
         return start, self._next
 
     def _due(self) -> int:
-        if self._rate is None:
+        if self._pace is None:
             return self._to
-        return min(self._to, self._from + int(self._ticks * TICK_S * self._rate))
+        return min(self._to, self._from + self._pace.due(self._ticks * TICK_S))
 
     def wait_s(self) -> float:
         """How long until the next tick; nothing if all has been handed out."""

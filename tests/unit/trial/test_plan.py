@@ -78,7 +78,7 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
         ),
         (
             Request(suspect="streams_exactly_once", settings=("lanes=2",)),
-            "known: broker.<property>, brokers, cache, commit_interval_ms",
+            "known: broker.<property>, brokers, burst_every_s, burst_records, cache",
         ),
         (
             Request(suspect="streams_exactly_once", settings=("cache=yes",)),
@@ -189,9 +189,10 @@ def test_the_shares_of_the_iterations_cut_the_input() -> None:
         ({"shares": [1, 2, 3]}, "a number from 1 for each of 2 iterations; got [1, 2, 3]"),
         ({"iterations": 1, "shares": []}, "for iteration 2, and there are 1"),
         ({"program": "1 2"}, "leave its faults out"),
+        ({"burst_records": 9}, "burst_records needs records_per_second"),
     ],
 )
-def test_iterations_shares_and_faults_go_together(change: dict, message: str) -> None:
+def test_iterations_shares_bursts_and_faults_go_together(change: dict, message: str) -> None:
     data = load_scenario("kafka_20685_stale_checkpoint").model_dump()
     with pytest.raises(UsageError, match=re.escape(message)):
         make_scenario({**data, **change})
