@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,9 @@ def onceproof(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def matrix(*arguments: str) -> dict[str, Any]:
+def matrix(*arguments: str, exit_codes: Container[int] = (0,)) -> dict[str, Any]:
     ended = onceproof("matrix", *arguments, "--json")
-    assert ended.returncode == 0, ended.stderr[-3000:] + ended.stdout[-3000:]
+    assert ended.returncode in exit_codes, ended.stderr[-3000:] + ended.stdout[-3000:]
     (told,) = json.loads(ended.stdout)
     return dict(told)
 
@@ -63,7 +64,8 @@ def test_it_comes_nearly_every_time(scenario: str, tmp_path: Path) -> None:
     known = load_scenario(scenario).versions
     bad = next(version for version in known if known[version] == "BROKEN")
     told = matrix(
-        scenario, "--versions", bad, "--repeat", str(REPEATS), "--runs-dir", str(tmp_path)
+        *(scenario, "--versions", bad, "--repeat", str(REPEATS), "--runs-dir", str(tmp_path)),
+        exit_codes=(0, 1, 2),  # a trial that ends otherwise says so, and some may
     )
     (row,) = told["rows"]
     assert (row["of"], row["broken"] >= BROKEN_MIN) == (REPEATS, True), row

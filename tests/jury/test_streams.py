@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from onceproof import jars
+from onceproof.cache import CACHE_VARIABLE
 from onceproof.cluster.local import LocalCluster
 from onceproof.machine import find_java
 from onceproof.suspects.suspect import ALL_WORKLOADS
@@ -190,6 +191,22 @@ def test_a_file_of_properties_is_streams_own_affair(tmp_path: Path) -> None:
     assert "StreamThread-2" in (run / "logs" / "instance-0.log").read_text()
     told = [path.read_text() for path in run.glob("*.*")]
     assert not any("swordfish" in text for text in told)
+
+
+def test_a_version_outside_the_lock_is_resolved_locked_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a cache of its own, so that it is asked for now, whoever asked before."""
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    words = ["--suspect", "streams_exactly_once", "--streams", "3.6.1", "--set", "brokers=1"]
+    held = verdict_of(tmp_path, "tc01_normal", *words, "--records", "1280")
+    assert held["verdict"] == "HELD", held["reasons"]
+    assert held["versions"]["kafka streams"] == "3.6.1 (not in the committed lock)"
+    lock = json.loads((tmp_path / "cache" / "locks" / "streams-3.6.1.json").read_text())
+    names = [each.rpartition(":")[0] for each in lock["sets"]["streams-3.6.1"]]
+    assert names[0] == "org.apache.kafka:kafka-streams"
+    assert {"org.apache.kafka:kafka-clients", "org.rocksdb:rocksdbjni"} < set(names)
+    assert all(len(facts["sha256"]) == 64 for facts in lock["artifacts"].values())
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def matrix(
     scenario: str = typer.Argument(help="A scenario that names an axis, or `all` of them."),
     versions: str | None = typer.Option(None, help="V1,V2,…; by default those it knows."),
+    suspect: str | None = typer.Option(None, help="Who is on trial, if another."),
     repeat: int = typer.Option(1, help="How often on each version."),
     seed: int = typer.Option(1, help="Same seed: same input, same schedule."),
     records: int | None = typer.Option(None, help="How many input records."),
@@ -38,6 +39,7 @@ def matrix(
     request = MatrixRequest(
         scenario=scenario,
         versions=versions,
+        suspect=suspect,
         repeats=repeat,
         seed=seed,
         records=records,

@@ -37,6 +37,7 @@ class MatrixRequest:
     versions: str | None = None  # "3.8.0,3.9.1"
     repeats: int = 1
     seed: int = 1
+    suspect: str | None = None  # another than the scenario's
     records: int | None = None
     settings: tuple[str, ...] = ()
     exposure: bool = False  # the variant of that name, of each scenario
@@ -70,6 +71,8 @@ def plan_axes(request: MatrixRequest, directory: Path) -> list[AxisPlan]:
         return [plan_axis(replace(request, scenario=name), load_scenario(name), directory)]
     if request.versions is not None:
         raise UsageError("--versions goes with one scenario: each has an axis of its own")
+    if request.suspect is not None:
+        raise UsageError("--suspect goes with one scenario: each has a suspect of its own")
     axes = [
         (name, scenario)
         for name in _names(request)
@@ -155,7 +158,7 @@ def _request(
     chosen = () if of_brokers or version is None else (f"{scenario.axis}={version}",)
     return Request(
         scenario=request.scenario,
-        suspect=scenario.axis_suspect,
+        suspect=request.suspect or scenario.axis_suspect,
         seed=request.seed,
         records=request.records,
         kafka=version if of_brokers else None,

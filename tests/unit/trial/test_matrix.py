@@ -250,6 +250,13 @@ def test_each_version_has_a_plan_and_the_oldest_comes_first(tmp_path: Path) -> N
     assert {at.plan.suspect.name for at in axis.versions} == {"consumer_java"}
 
 
+def test_another_suspect_goes_along_the_same_versions(tmp_path: Path) -> None:
+    asked = MatrixRequest(scenario="kafka_20685_stale_checkpoint", suspect="streams_java")
+    (axis,) = plan_axes(asked, tmp_path)
+    on_trial = [(at.plan.suspect.name, at.plan.settings["streams"]) for at in axis.versions]
+    assert on_trial == [("streams_java", "4.1.2"), ("streams_java", "4.3.1")]
+
+
 def test_all_are_the_scenarios_that_have_an_axis(tmp_path: Path) -> None:
     axes = plan_axes(MatrixRequest(scenario="all"), tmp_path)
     assert {axis.scenario.name for axis in axes} >= {RACE, DELAYED}
@@ -266,6 +273,8 @@ def test_all_are_the_scenarios_that_have_an_axis(tmp_path: Path) -> None:
         (MatrixRequest(scenario=RACE, versions="3.8.0,"), "--versions takes versions like"),
         (MatrixRequest(scenario=RACE, repeats=0), "--repeat takes a number from 1 to 100; got 0"),
         (MatrixRequest(scenario="all", versions="3.8.0"), "--versions goes with one scenario"),
+        (MatrixRequest(scenario="all", suspect="streams_java"), "--suspect goes with one scenario"),
+        (MatrixRequest(scenario=RACE, suspect="nope"), "unknown suspect 'nope'; known"),
     ],
 )
 def test_bad_input_is_told(request_: MatrixRequest, message: str, tmp_path: Path) -> None:
