@@ -124,9 +124,7 @@ def test_a_burst_and_a_paced_feed_write_the_same_input(lab: Lab) -> None:
 def test_a_paced_feed_stops_when_asked_and_says_how_much_it_wrote(lab: Lab) -> None:
     topic, stop = lab.topic(), threading.Event()
     deadline = Deadline(60)
-    written = lab.feed(
-        topic, 0, 600, pace=Pace(5.0), stop=stop, on_progress=lambda _: stop.set()
-    )
+    written = lab.feed(topic, 0, 600, pace=Pace(5.0), stop=stop, on_progress=lambda _: stop.set())
     assert 0 < written < 600
     assert lab.read(topic).count() == written
     assert deadline.elapsed_s() < 30

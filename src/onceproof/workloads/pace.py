@@ -16,7 +16,7 @@ class Pace:
     burst_every_s: float = 1.0
 
     def due(self, seconds: float) -> int:
-        """How many records after so many seconds; the first burst is due when one period is over."""
+        """How many records after so many seconds; the first burst ends the first period."""
         bursts = int(seconds / self.burst_every_s)
         return int(seconds * self.records_per_second) + bursts * self.burst_records
 
