@@ -112,6 +112,7 @@ def test_nothing_is_left_of_a_run_that_is_ended_half_way(tmp_path: Path, number:
         lambda: f"left behind: {[each.pid for each in family_of(mark)]}",
     )
     if number != signal.SIGKILL:
+        assert "Traceback" not in (tmp_path / "output").read_text()
         assert command.returncode == 255
         assert "everything it started has been ended" in (tmp_path / "output").read_text()
 

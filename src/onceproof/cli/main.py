@@ -6,6 +6,7 @@
 
 import logging
 import signal
+import socketserver
 import sys
 import traceback
 from typing import Any
@@ -128,9 +129,17 @@ def _interrupt(_number: int, _frame: object) -> None:
     global _interrupted  # noqa: PLW0603 - told by a signal, which has no other way to tell it
     if not _interrupted:
         _interrupted = True
-        logging.disable()  # who talks to a process that is gone now fails, and py4j tells at length
+        _hush()
         end_everything()
     raise KeyboardInterrupt
+
+
+def _hush() -> None:
+    """Who talks to a process that is gone now fails, and tells it at length: py4j in its log,
+    Spark's server of accumulators on standard error.
+    """
+    logging.disable()
+    socketserver.BaseServer.handle_error = lambda *_: None  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":
