@@ -83,6 +83,16 @@ def test_a_standstill_that_ended_before_the_drain_did_is_not_stuck(spark: SparkS
     assert told(spark, "stuck", *outside) == []
 
 
+def test_who_waits_for_more_input_does_not_stand_still(spark: SparkSession) -> None:
+    idle = [sample(21, 500, 0), sample(40, 500, 0)]
+    at_work = [sample(41, 500, 100), sample(49, 500, 100)]
+    assert told(spark, "stuck", event(20, "phase", "drain"), *idle, *at_work) == []
+    still = [*idle, *at_work, sample(50.5, 500, 100)]
+    assert [each[:22] for each in told(spark, "stuck", event(20, "phase", "drain"), *still)] == [
+        "nothing moved for 10.5"
+    ]
+
+
 def test_a_fault_in_force_excuses_a_standstill(spark: SparkSession) -> None:
     still = [event(20, "phase", "drain"), sample(21, 5, 3), sample(60, 5, 3)]
     pause = event(18, "fault", "broker 2", action="pause", applied="true")

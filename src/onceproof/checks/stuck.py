@@ -82,7 +82,8 @@ def _ends_of_drains(samples: DataFrame) -> DataFrame:
     before = by_time.rowsBetween(-1, -1)
     so_far = by_time.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     progress = F.struct("output", "position")
-    moved = ~progress.eqNullSafe(F.max(progress).over(before))
+    is_idle = F.coalesce(F.col("remaining") == 0, F.lit(False))  # it waits for more to be fed
+    moved = is_idle | ~progress.eqNullSafe(F.max(progress).over(before))
     last = F.struct("at_s", "since_s", "remaining", "position", "output", "running")
     return (
         samples.withColumn("moved", moved)

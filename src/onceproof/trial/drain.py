@@ -2,10 +2,12 @@
 
 CAUGHT_UP   its position is at the end of the input
 SILENT      it keeps no position that we can read, and its output stands still
-STUCK       its position is short of the end, and nothing moves
+STUCK       its position is short of what was fed, and nothing moves; the feed need not be over
 SLOW        things still move, but the time is over: nothing can be said of what is missing
 """
 
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 
@@ -14,7 +16,7 @@ from onceproof.deadline import Deadline
 from onceproof.errors import ClusterError, DeadlineExpired
 from onceproof.trial.feed import Feed
 from onceproof.trial.stage import Stage
-from onceproof.trial.watch import SuspectDied, Watch
+from onceproof.trial.watch import Sample, SuspectDied, Watch
 from onceproof.workloads.pace import Pace
 
 AT_ONCE_PER_S = 10_000  # what is not paced, at the least
@@ -30,23 +32,43 @@ class DrainEnd(StrEnum):
     SLOW = "slow"
 
 
+class Standstill:
+    """Nothing moves for so long though something is left to do."""
+
+    def __init__(self, limit_s: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._limit_s = limit_s
+        self._now = now
+        self._seen = (-1, -1, -1)
+        self._since_s = now()
+
+    def lasts(self, sample: Sample, up: int, *, is_fed: bool) -> bool:
+        """`up`: how many instances say that they have started. Who has nothing left to do, or may
+        have nothing left, waits for more, unless all has been fed.
+        """
+        moved = (sample.written, sample.processed, up)
+        is_idle = sample.position is None or sample.caught_up()
+        if moved != self._seen or (is_idle and not is_fed):
+            self._seen, self._since_s = moved, self._now()
+        return self._now() - self._since_s >= self._limit_s
+
+
 def catch_up(stage: Stage, watch: Watch, feed: Feed) -> DrainEnd:
-    """Wait for the feed and then for the suspect, as long as anything moves."""
+    """Wait for the feed and for the suspect, as long as anything moves."""
     scenario = stage.plan.scenario
     budget = Deadline(scenario.drain_s + feed.records / RECORDS_PER_SECOND_MIN)
-    seen = (-1, -1, -1)
-    quiet = Deadline(scenario.stuck_after_s)
+    standstill = Standstill(scenario.stuck_after_s)
+
+    def stands_still() -> bool:
+        up = sum(instance.says_started for instance in stage.instances)
+        return standstill.lasts(watch.last, up, is_fed=feed.is_done())
+
+    def fed_or_still() -> bool:
+        return feed.is_done() or stands_still()
 
     def over() -> bool:
-        nonlocal seen, quiet
-        sample = watch.last
-        up = sum(instance.says_started for instance in stage.instances)
-        moved = (sample.written, sample.processed, up)
-        if moved != seen or not feed.is_done():
-            seen, quiet = moved, Deadline(scenario.stuck_after_s)
-        return (feed.is_done() and sample.caught_up()) or quiet.expired()
+        return stands_still() or (feed.is_done() and watch.last.caught_up())
 
-    watch.until(feed.is_done, Deadline(feed_s_max(stage, feed)), "the input was not fed")
+    watch.until(fed_or_still, Deadline(feed_s_max(stage, feed)), "the input was not fed")
     # What was seen before the feed ended says nothing about its last records.
     watch.until(watch.sample, Deadline(FRESH_SAMPLE_S_MAX), "the brokers do not answer")
     try:
@@ -54,7 +76,7 @@ def catch_up(stage: Stage, watch: Watch, feed: Feed) -> DrainEnd:
     except DeadlineExpired:
         return DrainEnd.SLOW
     watch.sample()  # the last word on how long nothing has moved
-    if watch.last.caught_up():
+    if feed.is_done() and watch.last.caught_up():
         return DrainEnd.CAUGHT_UP
     return DrainEnd.SILENT if watch.last.position is None else DrainEnd.STUCK
 
