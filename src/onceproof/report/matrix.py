@@ -19,6 +19,13 @@ GAP = 2
 ENDS = {0: "as expected", 1: "not as expected", 2: "something could not be told"}
 
 
+def end_of(matrix: Matrix) -> str:
+    """How it compares with what was expected, if anything was."""
+    if matrix.exit_code == 0 and all(row.expected is None for row in matrix.rows):
+        return "nothing was expected"
+    return ENDS[matrix.exit_code]
+
+
 def render_matrix_text(matrices: Sequence[Matrix]) -> str:
     return "\n".join("\n".join(_lines(matrix)) + "\n" for matrix in matrices)
 
@@ -29,7 +36,7 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     widths = [max(len(line[column]) for line in table) + GAP for column in range(len(table[0]))]
     for line in table:
         yield "".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip()
-    yield f"{summary(matrix)}: {ENDS[matrix.exit_code]}"
+    yield f"{summary(matrix)}: {end_of(matrix)}"
     for row in matrix.rows:
         for trial in row.trials:
             if trial.verdict.value == "UNKNOWN" or not row.is_as_expected:
@@ -99,5 +106,5 @@ def render_matrix_html(matrices: Sequence[Matrix]) -> str:
         columns=columns,
         cells=cells,
         summary=summary,
-        ends=ENDS,
+        end_of=end_of,
     )

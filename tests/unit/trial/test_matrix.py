@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,13 @@ def test_text_tells_each_version_and_what_is_not_as_expected() -> None:
     assert ["4.3.1", "…", "HELD", "…", "…"] in lines
     assert "3.9.1: UNKNOWN: it rained" in text
     assert "first bad 3.8.0, none is good: not as expected" in text
+
+
+def test_where_nothing_was_expected_nothing_is_as_expected() -> None:
+    made = matrix(B, B, H, H)
+    by_luck = replace(made, rows=tuple(replace(row, expected=None) for row in made.rows))
+    for text in (render_matrix_text([by_luck]), render_matrix_html([by_luck])):
+        assert "first bad 3.8.0, first good 3.9.1: nothing was expected" in text
 
 
 def test_markdown_has_a_line_a_scenario() -> None:
