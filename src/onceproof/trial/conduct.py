@@ -100,7 +100,8 @@ def _iterate(
     striker.begin()
     try:
         for step in (each for each in steps if not each.at.start):
-            striker.strike(step)
+            striker.strike(step, is_last=step is steps[-1])
+        feed.release()
         striker.heal_all()
         stage.events.write("phase", "drain")
         return catch_up(stage, watch, feed)

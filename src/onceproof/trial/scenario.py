@@ -59,6 +59,9 @@ class Scenario(BaseModel):
     # Besides these so many at once, each time so many seconds have passed.
     burst_records: int = Field(default=0, ge=0)
     burst_every_s: float = Field(default=10.0, ge=TICK_S)
+    # So much of each iteration's input comes only when its last fault is due: that hits work, then,
+    # however few the records are and however quick the suspect is.
+    held_back_percent: int = Field(default=0, ge=0, le=90)
     partitions: int = Field(default=4, ge=1, le=256)
     brokers: int = Field(default=3, ge=1, le=3)
     # Apart: the quorum is a process of its own, and lives when brokers go.
@@ -115,6 +118,7 @@ SETTABLE = (
     "records_per_second",
     "burst_records",
     "burst_every_s",
+    "held_back_percent",
     "producer_byte_rate",
     "partitions",
     "brokers",
@@ -205,6 +209,12 @@ def _check_iterations(scenario: Scenario) -> None:
             raise UsageError(
                 f"scenario {scenario.name}: a fault is for iteration {step.iteration}, and there"
                 f" are {iterations}"
+            )
+        share = max(step.at.progress or 0.0, step.at.written or 0.0)
+        if share * 100 > 100 - scenario.held_back_percent:
+            raise UsageError(
+                f"scenario {scenario.name}: a fault is due at {share:.0%} of the input, and"
+                f" {scenario.held_back_percent} % of it are held back until the last one is due"
             )
 
 

@@ -68,10 +68,13 @@ class Striker:
         """The feed has begun: seconds count from now."""
         self._began = Deadline(MOMENT_S_MAX)
 
-    def strike(self, step: Step) -> None:
-        """Carry the step out; what became of it stands in `records`, whatever happens after."""
+    def strike(self, step: Step, *, is_last: bool = False) -> None:
+        """Carry the step out; what became of it stands in `records`, whatever happens after.
+
+        The iteration's last one lets the rest of its input go when it is due.
+        """
         try:
-            injected = self._inject(step)
+            injected = self._inject(step, is_last=is_last)
             if injected is not None and step.through_next:
                 self._in_force.append(injected)
                 return
@@ -91,13 +94,15 @@ class Striker:
         while self._in_force:
             self._end(self._in_force.pop(), at_once=at_once)
 
-    def _inject(self, step: Step) -> Injected | None:
+    def _inject(self, step: Step, *, is_last: bool) -> Injected | None:
         """None: it could not be applied, and is recorded as that."""
         action = self._stage.random.choice(step.actions)
         at_s = self._stage.events.now_s()
         target, victim, held, ran = step.target, None, None, True
         try:
             self._await(step.at)
+            if is_last:
+                self._feed.release()
             victim, target = self._stage.field().resolve(step.target)
             ran = victim.is_running()
             window = self._window(step.at)
