@@ -1,5 +1,6 @@
 """Runs on the driver. Leads each batch: ownership, manifest, lanes, and the checks of a replay.
 
+0. what Spark has to do before the batch's last shuffle begins at once (early.py)
 1. fence the predecessor, then read the last manifest, then judge who owns the sink
 2. no manifest of b: a batch that will be small is written whole, by the driver (whole.py); for any
    other the manifest fixes how it is cut, and then the lanes write (laned.py)
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from onceproof.sink.announcing import Announcer, Lead, TakenUp
 from onceproof.sink.cut import choose_cut
+from onceproof.sink.early import EarlyStages
 from onceproof.sink.errors import (
     LaneError,
     OutlastedError,
@@ -102,9 +104,11 @@ class ExactlyOnceKafka:
 
     def __call__(self, batch: "DataFrame", batch_id: int) -> None:
         query = query_of(batch.sparkSession)
+        early = EarlyStages(batch)
         try:
             self._write(batch, query, batch_id)
         except BaseException:
+            early.cancel()
             self._let_go()
             raise
         _log.info("%s", self.last_batch)

@@ -1,6 +1,7 @@
 """Runs on the driver. What Spark's own RDDs tell about a batch before it is computed."""
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
 
 STEPS_MAX = 100
 PARTITIONS_MAX = 64  # two calls into the JVM each
+_SHUFFLE = "org.apache.spark.ShuffleDependency"
 _KAFKA_RANGE = re.compile(r"KafkaBatchInputPartition\(KafkaOffsetRange\(.+?-\d+,(\d+),(\d+),")
 
 
@@ -26,9 +28,23 @@ def classes_in(debug_string: str) -> list[str]:
     return re.findall(r"(\w+RDD)\[\d+\]", debug_string)
 
 
+def leaf_rdds(batch: "DataFrame") -> list[Any]:
+    """What Spark made of the stream, below whatever was done to the batch since. Nothing is planned
+    for that, and nothing computed. Py4JError where the batch reads anything else as well.
+    """
+    leaves = batch._jdf.queryExecution().analyzed().collectLeaves()
+    return [leaves.apply(place).rdd() for place in range(leaves.size())]
+
+
 def records_to_read(batch: "DataFrame") -> int | None:
     """How many of Kafka's records the batch reads; None where it reads anything else as well."""
-    total, sources = 0, _sources(rdd_of(batch))
+    from py4j.protocol import Py4JError
+
+    total = 0
+    try:
+        sources = _sources(leaf_rdds(batch))
+    except Py4JError:
+        return None
     if sources is None:
         return None
     for source in sources:
@@ -43,9 +59,24 @@ def records_to_read(batch: "DataFrame") -> int | None:
     return total
 
 
+def last_shuffles(rdds: Sequence[Any]) -> list[Any]:
+    """The dependencies on a shuffle that come first on the way back from the RDDs."""
+    waiting = list(rdds)
+    found: list[Any] = []
+    for _ in range(STEPS_MAX):
+        if not waiting:
+            return found
+        for dependency in _dependencies(waiting.pop()):
+            if dependency.getClass().getName() == _SHUFFLE:
+                found.append(dependency)
+            else:
+                waiting.append(dependency.rdd())
+    return []
+
+
 def first_input(rdd: Any) -> str:
     """What the first partition of a chain's source reads, as text."""
-    sources = _sources(rdd)
+    sources = _sources([rdd])
     partitions = list(sources[0].partitions()) if sources else []
     return input_of(partitions[0]) if partitions else ""
 
@@ -69,17 +100,21 @@ def input_of(partition: Any) -> str:
     return ""
 
 
-def _sources(rdd: Any) -> list[Any] | None:
-    """What the batch begins with; None where its lineage is too long to look through."""
-    waiting: list[Any] = [rdd]
+def _sources(rdds: Sequence[Any]) -> list[Any] | None:
+    """What they begin with; None where their lineage is too long to look through."""
+    waiting = list(rdds)
     found: list[Any] = []
     for _ in range(STEPS_MAX):
         if not waiting:
             return found
         step = waiting.pop()
-        dependencies = step.dependencies()
-        places = range(dependencies.size())
-        if not places:
+        before = [dependency.rdd() for dependency in _dependencies(step)]
+        if not before:
             found.append(step)
-        waiting += [dependencies.apply(place).rdd() for place in places]
+        waiting += before
     return None
+
+
+def _dependencies(rdd: Any) -> list[Any]:
+    found = rdd.dependencies()
+    return [found.apply(place) for place in range(found.size())]
