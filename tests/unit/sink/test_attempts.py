@@ -27,9 +27,22 @@ class Attempts(list[int]):
             raise self._failures.pop(0)
 
 
+class Early:
+    """Stands for what Spark has begun of a batch."""
+
+    cancelled = 0
+
+    def __init__(self, _batch: Any) -> None:
+        Early.cancelled = 0
+
+    def cancel(self) -> None:
+        Early.cancelled += 1
+
+
 @pytest.fixture
 def sink(monkeypatch: pytest.MonkeyPatch) -> ExactlyOnceKafka:
     monkeypatch.setattr(leader, "query_of", lambda _session: "q-1")
+    monkeypatch.setattr(leader, "EarlyStages", Early)
     return exactly_once_kafka(
         sink_id="s", topic="out", options={"kafka.bootstrap.servers": "nowhere:1"}
     )
@@ -57,7 +70,7 @@ def test_what_may_be_tried_again_is(
 ) -> None:
     attempts = attempts_of(sink, monkeypatch, failures)
     sink(Batch(), 7)  # type: ignore[arg-type]
-    assert attempts == [7] * (len(failures) + 1)
+    assert (attempts, Early.cancelled) == ([7] * (len(failures) + 1), 0)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +82,7 @@ def test_what_may_be_tried_again_is(
         ([ReplayError("differs")], 1, ReplayError("differs")),
     ],
 )
-def test_what_may_not_ends_the_query_and_lets_its_producers_go(
+def test_what_may_not_ends_the_query_and_lets_everything_of_it_go(
     failures: list[Exception],
     tried: int,
     ends: Exception,
@@ -82,4 +95,4 @@ def test_what_may_not_ends_the_query_and_lets_its_producers_go(
     with pytest.raises(type(ends), match=str(ends)):
         sink(Batch(), 7)  # type: ignore[arg-type]
     assert len(attempts) == tried
-    assert let_go == [True]
+    assert (let_go, Early.cancelled) == ([True], 1)
