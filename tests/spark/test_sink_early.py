@@ -7,6 +7,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import StreamingQuery
 
 from onceproof.deadline import Deadline, wait_until
 from onceproof.sink.early import EarlyStages
@@ -35,6 +36,11 @@ class Counted:
         batch_writer: Callable[[DataFrame, int], None],
         then: Callable[[], None] = lambda: None,
     ) -> None:
+        self.start(batch_writer, then).awaitTermination(WAIT_S_MAX)
+
+    def start(
+        self, batch_writer: Callable[[DataFrame, int], None], then: Callable[[], None]
+    ) -> StreamingQuery:
         passed = self._passed
 
         def number(found: int) -> int:
@@ -47,8 +53,21 @@ class Counted:
         folded = source.select(key).groupBy("key").count()
         writer = folded.writeStream.outputMode("update").foreachBatch(batch_writer)
         checkpoint = str(self._folder / "checkpoint")
-        started = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True)
-        started.start().awaitTermination(WAIT_S_MAX)
+        return writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+
+
+class Jobs:
+    def __init__(self, spark: SparkSession) -> None:
+        self._tracker = spark.sparkContext.statusTracker()
+
+    def wait_for_some(self) -> None:
+        wait_until(self._are_there, Deadline(WAIT_S_MAX), "nothing was begun")
+
+    def wait_for_none(self) -> None:
+        wait_until(lambda: not self._are_there(), Deadline(WAIT_S_MAX), "it goes on")
+
+    def _are_there(self) -> bool:
+        return len(self._tracker.getActiveJobsIds()) > 0
 
 
 @pytest.fixture
@@ -98,25 +117,44 @@ def test_what_fails_early_is_the_querys_own_failure(counted: Counted) -> None:
         counted.run(write, then=fail)
 
 
-def test_what_nobody_wants_any_more_ends(
-    counted: Counted, spark: SparkSession, tmp_path: Path
-) -> None:
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[Callable[[], None]]:
+    """Rows that do not pass until the test is over."""
     sign = tmp_path / "sign"
-    tracker = spark.sparkContext.statusTracker()
+    yield lambda: wait_until(sign.exists, Deadline(WAIT_S_MAX), "never let go")
+    sign.touch()
 
-    def hold() -> None:
-        wait_until(sign.exists, Deadline(WAIT_S_MAX), "never let go")
 
+@pytest.fixture
+def jobs(spark: SparkSession) -> Jobs:
+    return Jobs(spark)
+
+
+def test_what_nobody_wants_any_more_ends(
+    counted: Counted, held: Callable[[], None], jobs: Jobs
+) -> None:
     def write(batch: DataFrame, _: int) -> None:
         early = EarlyStages(batch)
-        wait_until(lambda: any(tracker.getActiveJobsIds()), Deadline(WAIT_S_MAX), "not begun")
+        jobs.wait_for_some()
         early.cancel()
-        wait_until(lambda: not any(tracker.getActiveJobsIds()), Deadline(WAIT_S_MAX), "goes on")
+        jobs.wait_for_none()
         raise ValueError("somebody else owns this sink")
 
-    try:
-        with pytest.raises(StreamingQueryException, match="somebody else owns this sink"):
-            counted.run(write, then=hold)
-    finally:
-        sign.touch()
+    with pytest.raises(StreamingQueryException, match="somebody else owns this sink"):
+        counted.run(write, then=held)
     assert counted.passed() == 0
+
+
+def test_it_ends_with_its_query(counted: Counted, held: Callable[[], None], jobs: Jobs) -> None:
+    ended = []
+
+    def write(batch: DataFrame, _: int) -> None:
+        EarlyStages(batch)
+        jobs.wait_for_some()
+        jobs.wait_for_none()
+        ended.append(True)
+
+    query = counted.start(write, then=held)
+    jobs.wait_for_some()
+    query.stop()
+    assert (ended, counted.passed()) == ([True], 0)

@@ -22,10 +22,12 @@ class EarlyStages:
 
     def __init__(self, batch: "DataFrame") -> None:
         from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
 
         self._begun: list[Any] = []
         context = batch.sparkSession.sparkContext._jsc.sc()
-        with suppress(Py4JError):  # what cannot begin early begins with the job, and fails there
+        # What cannot begin early begins with the job, and fails there if it must.
+        with suppress(Py4JError, PySparkException):
             for shuffle in last_shuffles(leaf_rdds(batch)):
                 self._begun.append(context.submitMapStage(shuffle))
 
