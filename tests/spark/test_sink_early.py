@@ -146,15 +146,16 @@ def test_what_nobody_wants_any_more_ends(
 
 
 def test_it_ends_with_its_query(counted: Counted, held: Callable[[], None], jobs: Jobs) -> None:
-    ended = []
+    seen = []
 
     def write(batch: DataFrame, _: int) -> None:
         EarlyStages(batch)
         jobs.wait_for_some()
+        seen.append("it runs")
         jobs.wait_for_none()
-        ended.append(True)
+        seen.append("it has ended")
 
     query = counted.start(write, then=held)
-    jobs.wait_for_some()
+    wait_until(lambda: bool(seen), Deadline(WAIT_S_MAX), "nothing was begun")
     query.stop()
-    assert (ended, counted.passed()) == ([True], 0)
+    assert (seen, counted.passed()) == (["it runs", "it has ended"], 0)
