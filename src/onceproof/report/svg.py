@@ -126,7 +126,8 @@ class Picture:
     def _numbered(self, mark: Mark, x: float, y: float, kind: str) -> str:
         outcome = "" if mark.applied else ", did not apply"
         title = escape(f"{mark.number}. {mark.label} at {mark.at_s:.1f} s{outcome}")
-        number = _text(x, y + 3.5, str(mark.number), f"number middle {kind}")
+        width = " long" if mark.number > 99 else ""
+        number = _text(x, y + 3.5, str(mark.number), f"number middle {kind}{width}")
         return (
             f'<g><circle class="mark {kind}" cx="{x}" cy="{y}" r="{MARK_RADIUS}"/>'
             f"{number}<title>{title}</title></g>"
