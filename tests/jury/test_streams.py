@@ -117,10 +117,7 @@ def test_each_broken_line_of_a_program_is_a_stale_finding(tmp_path: Path) -> Non
     ],
 )
 def test_no_bug_is_an_artefact_of_python(scenario: str, anomaly: str, tmp_path: Path) -> None:
-    words = ["--suspect", "streams_java"]
-    if scenario == "kafka_14624_stale_cache":
-        words += ["--set", "guarantee=at_least_once"]
-    verdict = verdict_of(tmp_path, scenario, *words)
+    verdict = verdict_of(tmp_path, scenario, "--suspect", "streams_java")
     assert (verdict["verdict"], found(verdict)) == ("BROKEN", [anomaly]), verdict["reasons"]
 
 

@@ -9,9 +9,11 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.jars import kafka_versions, streams_versions
 from onceproof.jars.local_lock import is_lockable
 from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX
+from onceproof.suspects.catalog import SUSPECTS
 from onceproof.suspects.streams.config_file import check_config_file, check_names
 from onceproof.suspects.streams.own_jars import own_streams
 from onceproof.suspects.streams.properties import (
+    AT_LEAST_ONCE,
     CACHE,
     CONFIG_FILE,
     DEFAULTS,
@@ -23,7 +25,7 @@ from onceproof.suspects.streams.properties import (
     is_on,
     own_properties,
 )
-from onceproof.suspects.suspect import Suspect
+from onceproof.suspects.suspect import Guarantee, Suspect
 from onceproof.trial.scenario import SETTABLE, Scenario
 
 BROKER_PREFIX = "broker."
@@ -61,7 +63,7 @@ def sort_settings(
     """`--set` sorted out: what changes the scenario, and the suspect's own settings."""
     changed: dict[str, Any] = {}
     brokers = dict(scenario.broker_properties)
-    own = {**(suspect.settings or {}), **scenario.settings}
+    own = {**(suspect.settings or {}), **_claimed(scenario, suspect), **scenario.settings}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals:
@@ -75,6 +77,15 @@ def sort_settings(
         else:
             raise unknown_name("key of --set", key, [*SETTABLE, *_known_settings(suspect)])
     return {**changed, "broker_properties": brokers}, own
+
+
+def _claimed(scenario: Scenario, suspect: Suspect) -> dict[str, str]:
+    """Who can claim either guarantee claims what the scenario's own suspect does."""
+    is_open = GUARANTEE in (suspect.settings or {})
+    own = SUSPECTS.get(scenario.suspect)
+    if is_open and own is not None and own.guarantee is Guarantee.AT_LEAST_ONCE:
+        return {GUARANTEE: AT_LEAST_ONCE}
+    return {}
 
 
 def takes(suspect: Suspect, key: str) -> bool:

@@ -269,3 +269,19 @@ def test_a_user_may_say_how_the_own_command_keeps_its_position() -> None:
     assert suspect("transactional=true", "offsets_in_group=true") == (True, True)
     with pytest.raises(UsageError, match="--set offsets_in_group takes true or false; got 'yes'"):
         suspect("offsets_in_group=yes")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "said", "guarantee"),
+    [
+        ("kafka_14624_stale_cache", (), "at_least_once"),
+        ("kafka_20685_stale_checkpoint", (), "exactly_once_v2"),
+        ("kafka_14624_stale_cache", ("guarantee=exactly_once_v2",), "exactly_once_v2"),
+    ],
+)
+def test_who_can_claim_either_guarantee_claims_what_the_scenarios_own_suspect_does(
+    scenario: str, said: tuple[str, ...], guarantee: str
+) -> None:
+    plan = make_plan(Request(scenario=scenario, suspect="streams_java", settings=said))
+    assert plan.settings["guarantee"] == guarantee
+    assert plan.suspect.transactional is (guarantee == "exactly_once_v2")
