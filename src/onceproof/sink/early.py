@@ -33,5 +33,8 @@ class EarlyStages:
 
     def cancel(self) -> None:
         """There will be no job that wants them."""
-        for stage in self._begun:
-            stage.cancel()
+        from py4j.protocol import Py4JError
+
+        with suppress(Py4JError):  # Spark itself is gone, and they with it
+            for stage in self._begun:
+                stage.cancel()

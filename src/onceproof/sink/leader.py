@@ -108,8 +108,8 @@ class ExactlyOnceKafka:
         try:
             self._write(batch, query, batch_id)
         except BaseException:
-            early.cancel()
             self._let_go()
+            early.cancel()
             raise
         _log.info("%s", self.last_batch)
         if self._on_batch is not None and self.last_batch is not None:

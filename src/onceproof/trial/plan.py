@@ -234,6 +234,7 @@ def _with_program(scenario: Scenario, request: Request) -> Scenario:
             **scenario.model_dump(),
             **changed,
             "faults": program_faults(program, scenario.program_every),
+            "held_back_percent": 0,  # its steps may go on until the end of the input
             "program": None,
             "instances": max(program),
             "first_instance": 1,

@@ -285,3 +285,9 @@ def test_who_can_claim_either_guarantee_claims_what_the_scenarios_own_suspect_do
     plan = make_plan(Request(scenario=scenario, suspect="streams_java", settings=said))
     assert plan.settings["guarantee"] == guarantee
     assert plan.suspect.transactional is (guarantee == "exactly_once_v2")
+
+
+def test_a_program_goes_on_until_the_end_of_the_input_whatever_its_scenario_holds_back() -> None:
+    words = {"program": "1 2 3 1", "settings": ("program_every=33%",)}
+    plan = make_plan(Request(suspect="streams_exactly_once", **words))  # type: ignore[arg-type]
+    assert (plan.schedule[-1].at.progress, plan.scenario.held_back_percent) == (0.99, 0)
