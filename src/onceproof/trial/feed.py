@@ -33,8 +33,12 @@ class Feed:
     def start(self) -> None:
         self._thread.start()
 
-    def release(self) -> None:
+    def release(self) -> int:
+        """How many records it lets go; once they have gone, none."""
+        if self._held is None or self._released.is_set():
+            return 0
         self._released.set()
+        return self._held[1] - self._held[0]
 
     def _run(self) -> None:
         try:

@@ -101,8 +101,7 @@ class Striker:
         target, victim, held, ran = step.target, None, None, True
         try:
             self._await(step.at)
-            if is_last:
-                self._feed.release()
+            let_go = self._feed.release() if is_last else 0
             victim, target = self._stage.field().resolve(step.target)
             ran = victim.is_running()
             window = self._window(step.at)
@@ -112,7 +111,8 @@ class Striker:
             if step.settings and isinstance(victim, Instance):
                 victim.change_settings(step.settings)
             at_s = self._stage.events.now_s()
-            evidence = "; ".join(filter(None, (fault.inject(), aimed, window)))
+            came = f"{let_go} records were held back for it" if let_go else ""
+            evidence = "; ".join(filter(None, (fault.inject(), aimed, window, came)))
             if held is not None:
                 held.let_go(is_back=False)
         except OnceproofError as problem:
