@@ -33,7 +33,9 @@ LOOKS_MAX = 3
 
 
 class HoldOpen:
-    """Its victim stands still already: an aim has stopped it in the middle of a transaction."""
+    """An aim has found its victim in the middle of a transaction: it stands still already, or the
+    proxy holds a frame without which it cannot end that.
+    """
 
     def __init__(self, victim: Victim, reading: "Reading") -> None:
         self._victim = victim
@@ -43,7 +45,8 @@ class HoldOpen:
 
     def inject(self) -> str:
         if not self._victim.is_paused():
-            raise FaultError(f"{self._victim.name} is not held in the middle of a transaction")
+            self._victim.pause()
+            pause(SETTLE_S)
         self._reading.begin()
         pinned = [each for each in self._reading.look() if each.pins]
         if not pinned:

@@ -184,8 +184,11 @@ def _check_together(actions: tuple[str, ...], target: str, aim: Aim | WireAim) -
             raise UsageError(f"action {action!r} is for {kind}s; got target {target!r}")
     if FAILOVER in actions and target != FAILOVER_TARGET:
         raise UsageError(f"action {FAILOVER!r} is for {FAILOVER_TARGET}; got target {target!r}")
-    if HOLD_OPEN in actions and aim is not Aim.MID_OUTPUT:
-        raise UsageError(f"a fault with action {HOLD_OPEN!r} needs the aim '{Aim.MID_OUTPUT}'")
+    if HOLD_OPEN in actions and aim is not Aim.MID_OUTPUT and not isinstance(aim, WireAim):
+        raise UsageError(
+            f"a fault with action {HOLD_OPEN!r} needs the aim '{Aim.MID_OUTPUT}', or a frame"
+            ' such as "Produce response"'
+        )
     if DISCONNECT in actions and not isinstance(aim, WireAim):
         raise UsageError('a fault with action "disconnect" needs an aim like "EndTxn request"')
 

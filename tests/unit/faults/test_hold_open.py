@@ -20,6 +20,11 @@ def test_a_held_transaction_says_how_it_ends(end: str) -> None:
     assert not step.needs_wire
 
 
+def test_a_transaction_may_be_held_by_one_of_its_frames() -> None:
+    (step,) = parse_schedule([{**HOLD, "end": "commit", "aim": "Produce response"}])
+    assert step.needs_wire
+
+
 @pytest.mark.parametrize(
     ("entry", "told"),
     [
