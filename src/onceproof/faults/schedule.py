@@ -184,13 +184,18 @@ def _check_together(actions: tuple[str, ...], target: str, aim: Aim | WireAim) -
             raise UsageError(f"action {action!r} is for {kind}s; got target {target!r}")
     if FAILOVER in actions and target != FAILOVER_TARGET:
         raise UsageError(f"action {FAILOVER!r} is for {FAILOVER_TARGET}; got target {target!r}")
-    if HOLD_OPEN in actions and aim is not Aim.MID_OUTPUT and not isinstance(aim, WireAim):
+    if HOLD_OPEN in actions and aim is not Aim.MID_OUTPUT and not _is_written_and_open(aim):
         raise UsageError(
-            f"a fault with action {HOLD_OPEN!r} needs the aim '{Aim.MID_OUTPUT}', or a frame"
-            ' such as "Produce response"'
+            f"a fault with action {HOLD_OPEN!r} needs the aim '{Aim.MID_OUTPUT}' or"
+            ' "Produce response"'
         )
     if DISCONNECT in actions and not isinstance(aim, WireAim):
         raise UsageError('a fault with action "disconnect" needs an aim like "EndTxn request"')
+
+
+def _is_written_and_open(aim: Aim | WireAim) -> bool:
+    """Who waits for the answer to a Produce has written, and cannot end its transaction yet."""
+    return isinstance(aim, WireAim) and (aim.api, aim.direction) == ("Produce", "response")
 
 
 def _parse_through_next(entry: Mapping[str, Any], aim: Aim | WireAim) -> bool:

@@ -32,6 +32,8 @@ def test_a_transaction_may_be_held_by_one_of_its_frames() -> None:
         ({**HOLD, "end": "never"}, "one of commit, abort; got 'never'"),
         ({**HOLD, "end": "commit", "commits": 5}, "unknown parameter of hold_open 'commits'"),
         ({**HOLD, "end": "commit", "aim": "at_once"}, "needs the aim 'mid_output'"),
+        ({**HOLD, "end": "commit", "aim": "Fetch response"}, 'or "Produce response"'),
+        ({**HOLD, "end": "commit", "aim": "Produce request"}, 'or "Produce response"'),
         ({**HOLD, "end": "commit", "target": "broker:1"}, "for instances"),
         ({**FAILOVER, "target": "broker:1"}, "'failover' is for broker:group_coordinator"),
         ({**FAILOVER, "end": "abort"}, "end"),
