@@ -16,13 +16,14 @@ from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, leader
 from onceproof.sink.driver_lanes import DriverLanes
-from onceproof.sink.errors import OwnershipError, RefusedError, ReplayError
-from onceproof.sink.lane import Work, carry_out, open_lane
+from onceproof.sink.errors import OwnershipError, RefusedError, ReplayError, SinkError
+from onceproof.sink.lane import carry_out, open_lane
 from onceproof.sink.ledger.entries import Manifest, lane_partition
 from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.ledger.topic import ensure_ledger
 from onceproof.sink.reports import LaneReport, LaneState
 from onceproof.sink.rows import LaneRows
+from onceproof.sink.work import Work
 
 ROWS = 40
 QUERY = "q-1"
@@ -153,10 +154,25 @@ def test_another_query_a_rolled_back_and_a_lost_ledger_are_refused(
     with pytest.raises(OwnershipError, match="the checkpoint was rolled back"):
         bench.sink()(bench.rows(2), 2)
     monkeypatch.setattr(leader, "query_of", lambda _: "q-2")
-    with pytest.raises(OwnershipError, match="another checkpoint"):
+    with pytest.raises(OwnershipError, match="a ledger without its checkpoint"):
         bench.sink()(bench.rows(0), 0)
     bench.sink(takeover=True)(bench.rows(0), 0)
     assert bench.visible() == expected(0, 3)
+
+
+def test_a_takeover_is_remembered_and_who_was_overtaken_does_not_take_the_sink_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_lanes = {"lanes": 3, "small_batch_bytes": 0}
+    overtaken = bench.sink(**in_lanes, takeover=True)
+    overtaken(bench.rows(0), 0)
+    monkeypatch.setattr(leader, "query_of", lambda _: "q-2")
+    bench.sink(takeover=True, small_batch_bytes=2**20)(bench.rows(1), 0)  # whole: no lane of q-2
+    bench.sink(**in_lanes)(bench.rows(2), 1)  # lanes with tokens of q-1, without the flag
+    monkeypatch.setattr(leader, "query_of", lambda _: QUERY)
+    with pytest.raises(OwnershipError, match="query q-2 has taken it over from this one"):
+        overtaken(bench.rows(3), 1)
+    assert bench.visible() == expected(0, 1, 2)
 
 
 def test_a_driver_that_was_away_finds_out_what_its_successor_did(bench: Bench) -> None:
@@ -262,3 +278,29 @@ def test_the_plain_path_writes_the_same(bench: Bench) -> None:
     bench.sink(fast=False, small_lane_bytes=0)(bench.rows(1), 1)
     bench.sink()(bench.rows(1), 1)
     assert bench.visible() == expected(0, 1)
+
+
+def test_a_number_for_a_key_is_refused_by_name(bench: Bench) -> None:
+    numbers = bench.rows(0).selectExpr("CAST(key AS INT) AS key", "value")
+    with pytest.raises(SinkError, match=r"the column key must be binary or .*; got int: cast it"):
+        bench.sink()(numbers, 0)
+
+
+@pytest.mark.parametrize("fast", [True, False], ids=["fast", "plain"])
+@pytest.mark.parametrize("way", ["whole", "driver", "executors"])
+def test_a_row_without_a_topic_is_refused_once_and_leaves_nothing(
+    bench: Bench, way: str, *, fast: bool
+) -> None:
+    sink = exactly_once_kafka(
+        sink_id=f"sink-{bench.topic}",
+        options={"kafka.bootstrap.servers": bench.cluster.bootstrap("suspects")},
+        small_batch_bytes=2**20 if way == "whole" else 0,
+        small_lane_bytes=0 if way == "executors" else 2**20,
+        fast=fast,
+    )
+    some = bench.rows(0).selectExpr(
+        "key", "value", f"IF(key = '7', NULL, '{bench.topic}') AS topic"
+    )
+    with pytest.raises(RefusedError, match=r"batch 0.*a row has no topic"):
+        sink(some, 0)
+    assert bench.visible() == []

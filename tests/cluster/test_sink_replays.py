@@ -14,13 +14,16 @@ from onceproof.cluster.local import LocalCluster
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
 from onceproof.sink.driver_lanes import DriverLanes
 from onceproof.sink.errors import LaneError
-from onceproof.sink.lane import OpenLane, Work, open_lane
-from onceproof.sink.ledger.entries import Manifest
+from onceproof.sink.lane import OpenLane, open_lane
+from onceproof.sink.ledger.entries import Decision, Manifest, lane_partition
 from onceproof.sink.ledger.reader import last_entry
+from onceproof.sink.operator import rule
 from onceproof.sink.producing.transaction import Record
 from onceproof.sink.reports import LaneReport
+from onceproof.sink.work import Work
 
 RECORDS = 60
+ABORTED = 300  # with their markers 600: more than the reader looks back at first, and then
 
 
 class Pipeline:
@@ -54,7 +57,10 @@ class Pipeline:
         )
 
     def run(
-        self, sink: ExactlyOnceKafka, transform: Callable[[DataFrame], DataFrame]
+        self,
+        sink: ExactlyOnceKafka,
+        transform: Callable[[DataFrame], DataFrame],
+        **source_options: Any,
     ) -> str | None:
         """Until everything there is has been written; what it died of, if it did."""
         source = (
@@ -62,6 +68,7 @@ class Pipeline:
             .option("kafka.bootstrap.servers", self.bootstrap)
             .option("subscribe", self.source)
             .option("startingOffsets", "earliest")
+            .options(**source_options)
             .load()
         )
         query = (
@@ -101,6 +108,22 @@ def die_after_the_first_lane(monkeypatch: pytest.MonkeyPatch) -> None:
         raise Death("the driver died between two lanes")
 
     monkeypatch.setattr(DriverLanes, "complete", complete)
+
+
+def die_before_any_lane(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
+    """The driver dies, or goes away, with all rows at hand. What it would have done next: of each
+    batch, to be called when it is back.
+    """
+    real, left = DriverLanes.complete, []
+
+    def complete(
+        lanes: DriverLanes, reports: list[LaneReport], lane_of: dict[int, int], work: Work
+    ) -> list[LaneReport]:
+        left.append(lambda: real(lanes, reports, lane_of, work))
+        raise Death("the driver died before any lane")
+
+    monkeypatch.setattr(DriverLanes, "complete", complete)
+    return left
 
 
 def as_it_is(rows: DataFrame) -> DataFrame:
@@ -187,3 +210,93 @@ def test_state_that_is_kept_by_key_needs_no_second_shuffle(
     assert sink.last_batch.cut == "partitions"
     # Spark itself shuffles by key and value here, so a key's order is not kept before the sink.
     assert line.visible(cluster, in_order_of_key=False) == list(range(RECORDS))
+
+
+@pytest.mark.parametrize(("transform", "cut"), [(as_it_is, "partitions"), (shuffled, "keys")])
+def test_a_driver_that_comes_back_to_its_lanes_after_its_successor_writes_nothing(  # noqa: PLR0917
+    cluster: LocalCluster,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    transform: Callable[[DataFrame], DataFrame],
+    cut: str,
+) -> None:
+    line = Pipeline(cluster, spark, tmp_path, f"back-{cut}", partitions=3)
+    line.feed(0)
+    with monkeypatch.context() as death:
+        left = die_before_any_lane(death)
+        assert "before any lane" in str(line.run(line.sink(8), transform))
+    with monkeypatch.context() as death:
+        die_after_the_first_lane(death)
+        assert "between two lanes" in str(line.run(line.sink(8), transform))
+    between = line.visible(cluster)
+    with pytest.raises(LaneError, match="another driver leads this sink now"):
+        left[0]()
+    assert line.visible(cluster) == between
+    assert line.run(line.sink(8), transform) is None
+    with pytest.raises(LaneError, match="another driver leads this sink now"):
+        left[0]()
+    assert line.visible(cluster) == list(range(RECORDS))
+
+
+def test_other_partitions_stop_a_replay_before_anything_is_written_and_the_old_ones_finish_it(
+    cluster: LocalCluster, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = Pipeline(cluster, spark, tmp_path, "split", partitions=2)
+    line.feed(0)
+    with monkeypatch.context() as death:
+        die_before_any_lane(death)
+        line.run(line.sink(8), as_it_is)
+    told = str(line.run(line.sink(8, small_lane_bytes=0), as_it_is, minPartitions=6))
+    assert "it was begun with a lane for each of in-split-0@0.." in told
+    assert line.visible(cluster) == []
+    assert line.run(line.sink(8, small_lane_bytes=0), as_it_is) is None
+    assert line.visible(cluster) == list(range(RECORDS))
+
+
+def test_by_partitions_accept_leaves_a_committed_lane_as_it_is_and_writes_each_other_one_once(
+    cluster: LocalCluster, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = Pipeline(cluster, spark, tmp_path, "accept", partitions=4)
+    line.feed(0)
+    with monkeypatch.context() as death:
+        die_after_the_first_lane(death)
+        line.run(line.sink(8), as_it_is)
+    before = line.visible(cluster)
+
+    def a_thousand_more(rows: DataFrame) -> DataFrame:
+        return rows.selectExpr("key", "CAST(CAST(value AS STRING) + 1000 AS INT) AS n").selectExpr(
+            "key", "CAST(n AS STRING) AS value"
+        )
+
+    told = str(line.run(line.sink(8), a_thousand_more))
+    assert "the replayed rows are not those that were committed" in told
+    assert line.visible(cluster) == before
+    settings = line.sink(8)._announcer.settings
+    rule(settings, batch=0, decision=Decision.ACCEPT, reason="seen and judged")
+    with monkeypatch.context() as death:
+        # Of the ruling, too, something is left where a driver dies over it.
+        die_before_any_lane(death)
+        line.run(line.sink(8), a_thousand_more)
+    assert line.run(line.sink(8), a_thousand_more) is None
+    others = {number + 1000 for number in range(RECORDS)} - {number + 1000 for number in before}
+    assert line.visible(cluster) == sorted([*before, *others])
+
+
+def test_an_entry_is_found_behind_any_number_of_aborted_ones(
+    cluster: LocalCluster, spark: SparkSession, tmp_path: Path
+) -> None:
+    line = Pipeline(cluster, spark, tmp_path, "aborted", partitions=2)
+    line.feed(0)
+    assert line.run(line.sink(2), as_it_is) is None
+    settings = line.sink(2)._announcer.settings
+    found = last_entry(settings, lane_partition(0))
+    assert found is not None
+    stranger = Producer({"bootstrap.servers": line.bootstrap, "transactional.id": "stranger"})
+    stranger.init_transactions()
+    for _ in range(ABORTED):
+        stranger.begin_transaction()
+        stranger.produce(settings.ledger_topic, b"never", partition=lane_partition(0))
+        stranger.flush()
+        stranger.abort_transaction()
+    assert last_entry(settings, lane_partition(0)) == found

@@ -14,9 +14,13 @@ batch b ──▶ fence, read the ledger ─┬▶ manifest of b ──┬─▶
                    ledger: a compacted topic, partition 0 for manifests, n+1 for lane n's tokens
 """
 
+from typing import TYPE_CHECKING, Any
+
 from onceproof.sink.errors import LaneError, OwnershipError, RefusedError, ReplayError, SinkError
-from onceproof.sink.leader import ExactlyOnceKafka, exactly_once_kafka
 from onceproof.sink.reports import BatchReport, LaneReport
+
+if TYPE_CHECKING:
+    from onceproof.sink.leader import ExactlyOnceKafka, exactly_once_kafka
 
 __all__ = [
     "BatchReport",
@@ -29,3 +33,12 @@ __all__ = [
     "SinkError",
     "exactly_once_kafka",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs a Kafka client comes late: an executor without one must be able to say so."""
+    if name in {"ExactlyOnceKafka", "exactly_once_kafka"}:
+        from onceproof.sink import leader
+
+        return getattr(leader, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -37,10 +37,7 @@ class Ahead(Generic[T]):
 
     def take(self) -> T:
         """What was made ahead, or one made now."""
-        with self._lock:
-            is_ours = not self._decided.is_set()
-            self._decided.set()
-        if is_ours:
+        if self._decide():
             with suppress(Exception):  # told when it happens again
                 return self._made.result()
         return self._make()
@@ -48,11 +45,14 @@ class Ahead(Generic[T]):
     def drop(self) -> None:
         """Not wanted any more: never made if not yet begun, else discarded in the background."""
         self._is_unwanted = True
-        with self._lock:
-            is_ours = not self._decided.is_set()
-            self._decided.set()
-        if is_ours:
+        if self._decide():
             Background(self._discard_made)
+
+    def end(self) -> None:
+        """Not wanted any more, and nothing of it goes on after this."""
+        self._is_unwanted = True
+        if self._decide():
+            self._discard_made()
 
     def _make_soon(self) -> T:
         pause(START_AFTER_S)
@@ -62,11 +62,15 @@ class Ahead(Generic[T]):
 
     def _discard_when_old(self) -> None:
         self._decided.wait(AGE_S_MAX)
-        with self._lock:
-            is_ours = not self._decided.is_set()
-            self._decided.set()
-        if is_ours:
+        if self._decide():
             self._discard_made()
+
+    def _decide(self) -> bool:
+        """Whether it was open until now what becomes of it."""
+        with self._lock:
+            was_open = not self._decided.is_set()
+            self._decided.set()
+        return was_open
 
     def _discard_made(self) -> None:
         with suppress(Exception):  # never made: nothing to discard

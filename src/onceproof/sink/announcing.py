@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from onceproof.sink.ahead import Ahead
 from onceproof.sink.background import Background
 from onceproof.sink.client.connection import require_connection
+from onceproof.sink.cut import Lanes
 from onceproof.sink.errors import SinkError
 from onceproof.sink.ledger.entries import (
     MANIFEST_KEY,
@@ -24,10 +25,12 @@ from onceproof.sink.ledger.entries import (
     Manifest,
     Ruling,
     Token,
+    lane_partition,
+    ruling_key,
 )
 from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.ledger.topic import EAGER_BROKERS_MAX, ensure_ledger, warn_of_old_brokers
-from onceproof.sink.ownership import judge_ownership
+from onceproof.sink.ownership import judge_ownership, predecessors, refuse_tokens_ahead
 from onceproof.sink.producing.transaction import Record, Transaction, open_transaction
 from onceproof.sink.rows import LaneRows
 from onceproof.sink.settings import Settings
@@ -50,7 +53,7 @@ class Lead:
 
     transaction: Transaction
     last: Manifest | None
-    decision: Decision | None  # an operator's, about the batch of `last`
+    ruling: Ruling | None = None  # an operator's, about the batch of `last`
 
     def replays(self, query: str, batch_id: int) -> bool:
         return self.last is not None and (self.last.query, self.last.batch) == (query, batch_id)
@@ -60,6 +63,7 @@ class Announcer:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._is_first = True
+        self._has_led = False  # since it was started: a manifest of this query was committed
         self._ahead: Ahead[Lead] | None = None
         self._announcement: Background[None] | None = None
 
@@ -74,35 +78,52 @@ class Announcer:
         # Of an attempt that failed: whether it was committed, the ledger will tell.
         self._announcement = None
         lead = self._take_lead()
+        if not self._has_led:
+            refuse_tokens_ahead(self._tokens(lead.last), lead.last, query, self._settings)
         if lead.replays(query, batch_id):
             # Nothing will be announced, so nothing would tell us that we were fenced meanwhile.
             lead.transaction.close()
             lead = self._lead()
-        judge_ownership(lead.last, query, batch_id, self._settings)
+        judge_ownership(lead.last, query, batch_id, self._settings, has_led=self._has_led)
         return lead
 
     def take_up_again(self, lead: Lead) -> TakenUp:
-        """A batch that was announced before, by whomever: as its manifest has it."""
+        """A batch that was announced before, by whomever: as its manifest has it.
+
+        What is to be written in lanes is announced again, by a new name, before its lanes are
+        fenced: a task of before either knows the old name by then, and is fenced, or finds the new
+        one, and gives up.
+        """
         assert lead.last is not None
-        lead.transaction.close()
-        self._fence_old_lanes(lead.last)
+        manifest, ruling = lead.last, lead.ruling
+        if manifest.cut == Cut.WHOLE:
+            lead.transaction.close()
+        else:
+            manifest = replace(manifest, announcement=_new_name())
+            again = manifest if ruling is None else replace(ruling, manifest=manifest)
+            self._commit(lead, self._record(again))
+        self._has_led = True
+        self._fence_old_lanes(manifest)
         self._make_ahead()
         return TakenUp(
-            settings=self._settings, manifest=lead.last, is_replay=True, decision=lead.decision
+            settings=self._settings,
+            manifest=manifest,
+            is_replay=True,
+            decision=None if ruling is None else Decision(ruling.decision),
         )
 
-    def announce(self, lead: Lead, query: str, batch_id: int, cut: Cut, lanes: int) -> TakenUp:
+    def announce(self, lead: Lead, query: str, batch_id: int, lanes: Lanes) -> TakenUp:
         """Returns while the manifest is still being committed: see `confirm`."""
-        manifest = self._manifest(lead, query, batch_id, cut, lanes)
+        manifest = self._manifest(lead, query, batch_id, lanes)
         self._fence_old_lanes(manifest)
-        self._announcement = Background(lambda: self._commit(lead, manifest))
+        self._announcement = Background(lambda: self._commit(lead, self._record(manifest)))
         return TakenUp(settings=self._settings, manifest=manifest, is_replay=False)
 
     def write_whole(
         self, lead: Lead, query: str, batch_id: int, rows: LaneRows
     ) -> tuple[TakenUp, float, float]:
         """All rows and the manifest at once, and the milliseconds of writing and committing."""
-        manifest = self._manifest(lead, query, batch_id, Cut.WHOLE, lanes=0)
+        manifest = self._manifest(lead, query, batch_id, Lanes(cut=Cut.WHOLE, count=0))
         self._fence_old_lanes(manifest)
 
         def entry() -> Record:
@@ -115,6 +136,7 @@ class Announcer:
         except BaseException:
             lead.transaction.close()
             raise
+        self._has_led = True
         Background(lead.transaction.close)  # committed: nobody needs to wait for its threads' end
         self._make_ahead()
         taken = TakenUp(settings=self._settings, manifest=manifest, is_replay=False)
@@ -125,6 +147,7 @@ class Announcer:
         announcement, self._announcement = self._announcement, None
         if announcement is not None:
             announcement.result()
+            self._has_led = True
             self._make_ahead()
 
     def let_go(self) -> None:
@@ -151,21 +174,28 @@ class Announcer:
         if isinstance(last, Token):
             raise SinkError(f"ledger {settings.ledger_topic} has a token among its manifests")
         if isinstance(last, Ruling):
-            decision = Decision(last.decision)
-            return Lead(transaction=transaction, last=last.manifest, decision=decision)
-        return Lead(transaction=transaction, last=last, decision=None)
+            return Lead(transaction=transaction, last=last.manifest, ruling=last)
+        return Lead(transaction=transaction, last=last)
+
+    def _tokens(self, last: Manifest | None) -> list[Token]:
+        """Of every lane this sink ever had."""
+        lanes = max(self._settings.lanes, last.lanes_ever if last else 0)
+        found = [last_entry(self._settings, lane_partition(lane)) for lane in range(lanes)]
+        return [entry for entry in found if isinstance(entry, Token)]
 
     def _make_ahead(self) -> None:
         self._ahead = Ahead(self._lead, lambda unused: unused.transaction.close())
 
-    def _manifest(self, lead: Lead, query: str, batch_id: int, cut: Cut, lanes: int) -> Manifest:
+    def _manifest(self, lead: Lead, query: str, batch_id: int, lanes: Lanes) -> Manifest:
         return Manifest(
             query=query,
             batch=batch_id,
-            lanes=lanes,
-            lanes_ever=max(lanes, lead.last.lanes_ever if lead.last else 0),
-            cut=cut.value,
-            announcement=uuid.uuid4().hex,
+            lanes=lanes.count,
+            lanes_ever=max(lanes.count, lead.last.lanes_ever if lead.last else 0),
+            cut=lanes.cut.value,
+            announcement=_new_name(),
+            sources=tuple(sorted(lanes.sources)),
+            predecessors=predecessors(lead.last, query),
         )
 
     def _fence_old_lanes(self, manifest: Manifest) -> None:
@@ -177,19 +207,23 @@ class Announcer:
             open_transaction(self._settings.producer(lane_id), fast=self._settings.fast).close()
         self._is_first = False
 
-    def _commit(self, lead: Lead, manifest: Manifest) -> None:
+    def _commit(self, lead: Lead, record: Record) -> None:
         """This lead is used up."""
         try:
             lead.transaction.begin()
-            lead.transaction.produce_record(self._record(manifest))
+            lead.transaction.produce_record(record)
             lead.transaction.commit()
         finally:
             lead.transaction.close()
 
-    def _record(self, manifest: Manifest) -> Record:
+    def _record(self, entry: Manifest | Ruling) -> Record:
         return Record(
             topic=self._settings.ledger_topic,
             partition=MANIFEST_PARTITION,
-            key=MANIFEST_KEY,
-            value=manifest.to_bytes(),
+            key=ruling_key(entry) if isinstance(entry, Ruling) else MANIFEST_KEY,
+            value=entry.to_bytes(),
         )
+
+
+def _new_name() -> str:
+    return uuid.uuid4().hex

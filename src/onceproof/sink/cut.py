@@ -4,38 +4,63 @@ Columns as in Spark's Kafka sink: value, and optionally key, headers, topic, par
 
 partitions   the batch's own partitions are the lanes: no shuffle. Only where their contents cannot
              change between a run and its replay (see stable.py); their order may change, so a lane
-             is recognised by its contents, never by a partition's index
+             belongs to what a partition reads, never to its index
 keys         a stable hash of the key (of the value where there is no key), by a shuffle
 whole        not cut at all: the driver collects it (see whole.py)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from onceproof.sink.errors import SinkError
-from onceproof.sink.ledger.entries import Cut
-from onceproof.sink.stable import stable_partitions
+from onceproof.sink.ledger.entries import Cut, Manifest
+from onceproof.sink.stable import stable_sources
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 LANE_COLUMN = "__lane"
 HASH_COLUMNS = ("__hash_1", "__hash_2")
+_HEADERS = "array<struct<key:string,value:binary>>"
 _KINDS = {
     "topic": "string",
     "partition": "int",
     "key": "binary",
     "value": "binary",
-    "headers": "array<struct<key:string,value:binary>>",
+    "headers": _HEADERS,
+}
+# As in Spark's sink: a number would be cast to bytes that nobody expects. `void`: no value at all.
+_TAKEN = {
+    "topic": {"string", "varchar", "char"},
+    "partition": {"int"},
+    "key": {"string", "varchar", "char", "binary", "void"},
+    "value": {"string", "varchar", "char", "binary", "void"},
+    "headers": {_HEADERS},
 }
 
 
-def choose_cut(batch: "DataFrame", lanes_max: int) -> tuple[Cut, int]:
-    """How to cut a new batch, and into how many lanes."""
-    partitions = stable_partitions(batch)
-    if partitions is not None and 1 <= partitions <= lanes_max:
-        return Cut.PARTITIONS, partitions
-    return Cut.KEYS, lanes_max
+@dataclass(frozen=True, kw_only=True)
+class Lanes:
+    """How to cut a batch. `sources`: what each partition reads, where partitions are the lanes."""
+
+    cut: Cut
+    count: int
+    sources: tuple[str, ...] = ()
+
+
+def choose_lanes(batch: "DataFrame", lanes_max: int) -> Lanes:
+    sources = stable_sources(batch, lanes_max)
+    if sources is not None:
+        return Lanes(cut=Cut.PARTITIONS, count=len(sources), sources=sources)
+    return Lanes(cut=Cut.KEYS, count=lanes_max)
+
+
+def lanes_again(batch: "DataFrame", manifest: Manifest) -> Lanes:
+    """As a batch was cut before; its partitions are what they are now."""
+    cut = Cut(manifest.cut)
+    sources = stable_sources(batch, manifest.lanes) if cut is Cut.PARTITIONS else None
+    return Lanes(cut=cut, count=manifest.lanes, sources=sources or ())
 
 
 def cut_batch(batch: "DataFrame", cut: Cut, lanes: int, topic: str | None) -> "DataFrame":
@@ -45,7 +70,7 @@ def cut_batch(batch: "DataFrame", cut: Cut, lanes: int, topic: str | None) -> "D
     expression, and each task checks that the two agree. Within one upstream partition the order of
     rows is kept, so records of a key stay in order.
     """
-    columns = _columns(batch.columns, topic)
+    columns = _columns(dict(batch.dtypes), topic)
     # As text, in one call: Spark parses it in a twentieth of what its Python columns cost.
     expressions = [f"{column} AS `{name}`" for name, column in columns.items()]
     expressions += hash_expressions(columns, topic)
@@ -56,8 +81,9 @@ def cut_batch(batch: "DataFrame", cut: Cut, lanes: int, topic: str | None) -> "D
     return batch.selectExpr(*expressions).repartition(lanes, "__by").drop("__by")
 
 
-def _columns(names: Sequence[str], topic: str | None) -> dict[str, str]:
+def _columns(types: Mapping[str, str], topic: str | None) -> dict[str, str]:
     """The columns to write, each as Kafka has it."""
+    names = list(types)
     unknown = sorted(set(names) - set(_KINDS))
     if "value" not in names or unknown:
         raise SinkError(
@@ -66,12 +92,21 @@ def _columns(names: Sequence[str], topic: str | None) -> dict[str, str]:
         )
     if topic is None and "topic" not in names:
         raise SinkError("no topic: give topic=… or a column topic")
+    for name, kind in types.items():
+        if _plain_kind(kind) not in _TAKEN[name]:
+            wanted = " or ".join(sorted(_TAKEN[name]))
+            raise SinkError(f"the column {name} must be {wanted}; got {kind}: cast it")
     return {
         name: f"CAST(`{name}` AS {kind})"
         for name, kind in _KINDS.items()
         # As in Spark's sink the option overrides the column.
         if name in names and not (name == "topic" and topic is not None)
     }
+
+
+def _plain_kind(kind: str) -> str:
+    """Without the length of a varchar, or the collation of a string."""
+    return kind if kind == _HEADERS else kind.split("(", maxsplit=1)[0].split(" ", maxsplit=1)[0]
 
 
 def hash_expressions(columns: Mapping[str, str], topic: str | None) -> list[str]:

@@ -8,8 +8,6 @@ it). It is to notice a query that is not deterministic, not to stand against an 
 
 from typing import Any
 
-import numpy
-
 _MODULUS = 1 << 64
 
 
@@ -20,6 +18,8 @@ class RowsDigest:
 
     def add(self, first: Any, second: Any) -> None:
         """The two hashes of each of some rows, as numpy arrays of 64-bit integers."""
+        import numpy  # late: an executor that lacks it must get far enough to say so
+
         for place, hashes in enumerate((first, second)):
             # numpy adds unsigned integers modulo 2^64 by itself.
             total = int(hashes.view(numpy.uint64).sum(dtype=numpy.uint64))

@@ -10,11 +10,12 @@ from dataclasses import replace
 
 from onceproof.sink.ahead import Ahead
 from onceproof.sink.errors import RefusedError
-from onceproof.sink.lane import OpenLane, Work, carry_out, open_lane
+from onceproof.sink.lane import OpenLane, carry_out, open_lane, require_manifest
 from onceproof.sink.ledger.entries import Entry
 from onceproof.sink.reports import LaneReport, LaneState
 from onceproof.sink.rows import LaneRows, unpacked
 from onceproof.sink.settings import Settings
+from onceproof.sink.work import Work
 
 THREADS_MAX = 8
 
@@ -29,10 +30,13 @@ class DriverLanes:
         self._settings = settings
 
     def fence_all(self, lanes: int) -> dict[int, Entry | None]:
-        """Each lane fenced, then its last entry read; they stay open for the rows to come."""
+        """Each lane fenced, then its last entry read; they stay open for the rows to come.
+
+        Now, not ahead: what was read before an earlier attempt knows nothing of what that wrote.
+        """
         self._close_open()
         with ThreadPoolExecutor(THREADS_MAX) as threads:
-            opened = list(threads.map(self._take, range(lanes)))
+            opened = list(threads.map(self._open_anew, range(lanes)))
         self._open = {lane.lane: lane for lane in opened}
         return {lane.lane: lane.entry for lane in opened}
 
@@ -45,8 +49,8 @@ class DriverLanes:
         done = [report for report in reports if report.state != LaneState.CARRIED]
         for report in done:
             self._drop(lane_of[report.partition])  # an executor has fenced what we had ready
-        with ThreadPoolExecutor(THREADS_MAX) as threads:
-            done += threads.map(lambda report: self._write(report, work), carried)
+        if carried:
+            done += self._write_all(carried, work)
         self._close_open()
         if self._comes_in_lanes_again(done):
             for report in carried:
@@ -63,19 +67,38 @@ class DriverLanes:
             self._drop(lane)
         self._close_open()
 
-    def _write(self, report: LaneReport, work: Work) -> LaneReport:
-        lane = report.lane
-        assert lane is not None
+    def _write_all(self, carried: list[LaneReport], work: Work) -> list[LaneReport]:
+        """First all lanes are ours, then the ledger must still say that the batch is, too."""
+        with ThreadPoolExecutor(THREADS_MAX) as threads:
+            refused = [each for each in threads.map(self._make_ours, carried) if each is not None]
+            if refused:
+                return refused
+            require_manifest(work)
+            return list(threads.map(lambda report: self._write(report, work), carried))
+
+    def _make_ours(self, report: LaneReport) -> LaneReport | None:
+        """None, or the report of a lane that was refused."""
+        lane = _lane_of(report)
         try:
-            opened = self._open.pop(lane, None) or self._take(lane)
+            if lane not in self._open:
+                self._open[lane] = self._take(lane)
         except RefusedError as refusal:
             return replace(report, state=LaneState.REFUSED.value, detail=str(refusal))
+        return None
+
+    def _write(self, report: LaneReport, work: Work) -> LaneReport:
         rows = LaneRows(unpacked(report.carried), lane=report.partition)
-        return carry_out(opened, work, rows, report.partition)
+        return carry_out(self._open.pop(_lane_of(report)), work, rows, report.partition)
 
     def _take(self, lane: int) -> OpenLane:
         ahead = self._ahead.pop(lane, None)
         return open_lane(self._settings, lane) if ahead is None else ahead.take()
+
+    def _open_anew(self, lane: int) -> OpenLane:
+        ahead = self._ahead.pop(lane, None)
+        if ahead is not None:
+            ahead.end()  # or it might fence the one that is made here
+        return open_lane(self._settings, lane)
 
     def _make_ahead(self, lane: int) -> None:
         settings = self._settings
@@ -92,6 +115,11 @@ class DriverLanes:
     def _close_open(self) -> None:
         for lane in list(self._open):
             self._open.pop(lane).transaction.close()
+
+
+def _lane_of(report: LaneReport) -> int:
+    assert report.lane is not None
+    return report.lane
 
 
 def _close(opened: OpenLane) -> None:

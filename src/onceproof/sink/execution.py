@@ -4,9 +4,9 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
-from onceproof.sink.errors import LaneError, SinkError, UncollectedError
+from onceproof.sink.errors import LaneError, RefusedError, SinkError, UncollectedError
 from onceproof.sink.reports import REPORT_SCHEMA, LaneReport
-from onceproof.sink.task import Task, task_function
+from onceproof.sink.task import Task, probe, task_function
 
 if TYPE_CHECKING:
     import pyarrow
@@ -30,6 +30,22 @@ def query_of(session: "SparkSession") -> str:
     if query is None:
         raise SinkError("not inside a streaming query; expected to be called by foreachBatch")
     return query
+
+
+def require_clients(session: "SparkSession") -> None:
+    """RefusedError naming an executor that lacks what a lane needs. Batches in lanes may be rare:
+    the first batch is a better moment to learn of it than some night.
+    """
+    context = session.sparkContext
+    if str(context.master).startswith("local"):  # this very Python, which has it
+        return
+    tasks = int(context.defaultParallelism)
+    with _failures_told_apart():
+        found: list[Any] = (
+            session.range(0, tasks, 1, tasks).mapInArrow(probe, "lacks string").limit(1).collect()
+        )
+    if found:
+        raise RefusedError(found[0]["lacks"])
 
 
 def run_tasks(rows: "DataFrame", task: Task) -> list[LaneReport]:

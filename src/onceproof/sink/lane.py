@@ -2,7 +2,8 @@
 
 no token of b, or an older one   → rows and the token of b in one transaction
 token of b                       → already committed: the replayed rows must have the same digest
-token above b, or another query  → somebody else owns this sink: refuse
+token above b, or another query  → somebody else owns this sink: refuse, unless the manifest says
+                                   that it was taken over from that query
 
 The fence may be long before the write: whoever comes in between fences us in turn, and our commit
 fails. So a token that was read after our fence stays the last one until we commit or are refused.
@@ -27,6 +28,7 @@ from onceproof.sink.producing.transaction import Record, Transaction, open_trans
 from onceproof.sink.reports import LaneReport, LaneState
 from onceproof.sink.rows import LaneRows
 from onceproof.sink.settings import Settings
+from onceproof.sink.work import Work
 from onceproof.sink.writing import write_rows
 
 MANIFEST_S_MAX = 30.0
@@ -42,17 +44,6 @@ class OpenLane:
     entry: Entry | None
     fence_ms: float
     read_ms: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """Whose batch it is. Plain data."""
-
-    settings: Settings
-    query: str
-    batch: int
-    announcement: str = ""  # of the manifest that cut this batch so
-    verify: bool = True  # False: an operator accepted what is committed, whatever it is
 
 
 def open_lane(settings: Settings, lane: int) -> OpenLane:
@@ -76,12 +67,25 @@ def wait_for_manifest(work: Work) -> None:
     """Runs on executors. The driver commits the manifest of this batch meanwhile."""
     budget = Budget(MANIFEST_S_MAX)
     while not budget.spent():
-        entry = last_entry(work.settings, MANIFEST_PARTITION)
-        manifest = entry.manifest if isinstance(entry, Ruling) else entry
-        if isinstance(manifest, Manifest) and is_ours(manifest, work):
+        if _is_announced(work):
             return
         pause(MANIFEST_PAUSE_S)
     raise LaneError(f"batch {work.batch}: its manifest is not in the ledger; the driver lost it")
+
+
+def require_manifest(work: Work) -> None:
+    """Runs on the driver, which has committed it. LaneError if another one has led since.
+
+    Asked after the lanes are fenced: whoever announces later fences them in turn.
+    """
+    if not _is_announced(work):
+        raise LaneError(f"batch {work.batch}: its manifest is not the last word of the ledger")
+
+
+def _is_announced(work: Work) -> bool:
+    entry = last_entry(work.settings, MANIFEST_PARTITION)
+    manifest = entry.manifest if isinstance(entry, Ruling) else entry
+    return isinstance(manifest, Manifest) and is_ours(manifest, work)
 
 
 def is_ours(manifest: Manifest, work: Work) -> bool:
@@ -91,8 +95,8 @@ def is_ours(manifest: Manifest, work: Work) -> bool:
             return False
         if manifest.batch == work.batch and manifest.announcement == work.announcement:
             return True
-    elif work.settings.takeover:
-        return False
+    elif manifest.query in work.predecessors:
+        return False  # ours, with which we take over, is still being committed
     raise LaneError(
         f"batch {work.batch}: another driver leads this sink now; the ledger has"
         f" {manifest.to_bytes().decode()}"
@@ -140,7 +144,7 @@ def decide(entry: Entry | None, work: Work) -> LaneState | None:
     if not isinstance(entry, Token):
         return LaneState.FOREIGN
     if entry.query != work.query:
-        return None if work.settings.takeover else LaneState.FOREIGN
+        return None if entry.query in work.predecessors else LaneState.FOREIGN
     if entry.batch > work.batch:
         return LaneState.FOREIGN
     return LaneState.ALREADY if entry.batch == work.batch else None

@@ -1,8 +1,9 @@
 """Runs on the driver. A batch in lanes: Spark's tasks write them, each in its own transaction.
 
 new      all lanes write, once the manifest is committed
-replay   first all lanes are fenced and their tokens read; if some are committed, the replayed rows
-         must be theirs; only then do the missing lanes write
+replay   the manifest is committed again under a new name, then all lanes are fenced and their
+         tokens read; if some are committed, the replayed rows must be theirs; only then do the
+         missing lanes write
 """
 
 import time
@@ -11,16 +12,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from onceproof.sink.announcing import Announcer, TakenUp
-from onceproof.sink.cut import cut_batch
+from onceproof.sink.cut import Lanes, cut_batch, lanes_again
 from onceproof.sink.driver_lanes import DriverLanes
 from onceproof.sink.execution import run_tasks
-from onceproof.sink.lane import Work, decide
+from onceproof.sink.lane import decide, require_manifest
 from onceproof.sink.ledger.entries import Cut, Decision, Token
 from onceproof.sink.ledger.topic import ensure_ledger
-from onceproof.sink.replay import match_lanes
+from onceproof.sink.replay import lanes_by_partition, unmatched
 from onceproof.sink.reports import LaneReport, LaneState, empty_lane
-from onceproof.sink.stops import does_not_match, foreign, refuse, too_many_partitions
+from onceproof.sink.stops import does_not_match, foreign, other_partitions, refuse
 from onceproof.sink.task import Task
+from onceproof.sink.work import Work
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,30 +37,30 @@ class LanedBatches:
     def let_go(self) -> None:
         self._lanes.let_go()
 
-    def write(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
+    def write(self, batch: "DataFrame", taken: TakenUp, lanes: Lanes) -> list[LaneReport]:
         self._begin(taken)
-        return self._pass(batch, taken, {lane: lane for lane in range(taken.manifest.lanes)})
+        return self._pass(batch, taken, _lane_of(taken, lanes))
 
     def replay(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
         """Fence all lanes, read all tokens, compare, and only then write what is missing."""
         self._begin(taken)
-        manifest = taken.manifest
-        ensure_ledger(taken.settings, manifest.lanes)
+        ensure_ledger(taken.settings, taken.manifest.lanes)
         committed = self._committed(taken)
-        if not committed and taken.decision is not Decision.SKIP:
-            return self._pass(batch, taken, {lane: lane for lane in range(manifest.lanes)})
+        if taken.decision is Decision.SKIP:
+            return self._measure(batch, taken)  # for its state
+        lane_of = _lane_of(taken, lanes_again(batch, taken.manifest))
+        if not committed:
+            return self._pass(batch, taken, lane_of)
         kept = batch.persist()  # evaluated twice: once to compare, once to write
         try:
-            measured = self._measure(kept, taken)
-            if taken.decision is Decision.SKIP:
-                return measured
-            contents = {n: (r.rows, r.digest) for n, r in enumerate(measured)}
-            match = match_lanes(Cut(manifest.cut), manifest.lanes, committed, contents)
-            if match.unmatched and taken.decision is None:
-                raise does_not_match(taken, match.unmatched[0], measured)
-            done = [r for r in measured if r.partition not in match.lane_of]
-            already = [replace(r, state=LaneState.ALREADY.value) for r in done]
-            return already + (self._pass(kept, taken, match.lane_of) if match.lane_of else [])
+            measured = _with_empty_ones(self._measure(kept, taken), lane_of)
+            by_lane = {lane_of[report.partition]: report for report in measured}
+            differing = unmatched(committed, {n: (r.rows, r.digest) for n, r in by_lane.items()})
+            if differing and taken.decision is None:
+                raise does_not_match(taken, differing[0], by_lane[differing[0].lane])
+            already = [_already(by_lane[lane], lane) for lane in committed]
+            missing = {part: lane for part, lane in lane_of.items() if lane not in committed}
+            return already + (self._pass(kept, taken, missing) if missing else [])
         finally:
             kept.unpersist()
 
@@ -69,8 +71,10 @@ class LanedBatches:
     def _committed(self, taken: TakenUp) -> dict[int, Token]:
         """Each lane fenced, then its token read; those of this batch."""
         work = _work(taken)
+        entries = self._lanes.fence_all(taken.manifest.lanes)
+        require_manifest(work)
         found = {}
-        for lane, entry in self._lanes.fence_all(taken.manifest.lanes).items():
+        for lane, entry in entries.items():
             state = decide(entry, work)
             if state is LaneState.FOREIGN:
                 raise foreign(taken, lane, "" if entry is None else entry.to_bytes().decode())
@@ -79,8 +83,7 @@ class LanedBatches:
         return found
 
     def _measure(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
-        reports = self._run(batch, taken, Task(work=_work(taken), lane_of={}, write=False))
-        return _with_empty_ones(reports, range(taken.manifest.lanes))
+        return self._run(batch, taken, Task(work=_work(taken), lane_of={}, write=False))
 
     def _pass(
         self, batch: "DataFrame", taken: TakenUp, lane_of: dict[int, int]
@@ -102,10 +105,14 @@ class LanedBatches:
         rows = cut_batch(batch, Cut(manifest.cut), manifest.lanes, taken.settings.topic)
         reports = run_tasks(rows, task)
         self.tasks_ms += (time.monotonic() - began) * 1000
-        strays = sorted({r.partition for r in reports} - set(range(manifest.lanes)))
-        if strays:
-            raise too_many_partitions(taken, strays[-1])
         return reports
+
+
+def _lane_of(taken: TakenUp, lanes: Lanes) -> dict[int, int]:
+    found = lanes_by_partition(lanes, taken.manifest)
+    if found is None:
+        raise other_partitions(taken, lanes.sources)
+    return found
 
 
 def _work(taken: TakenUp) -> Work:
@@ -114,8 +121,13 @@ def _work(taken: TakenUp) -> Work:
         query=taken.manifest.query,
         batch=taken.manifest.batch,
         announcement=taken.manifest.announcement,
+        predecessors=taken.manifest.predecessors,
         verify=taken.decision is None,
     )
+
+
+def _already(report: LaneReport, lane: int) -> LaneReport:
+    return replace(report, lane=lane, state=LaneState.ALREADY.value)
 
 
 def _with_empty_ones(reports: list[LaneReport], partitions: Iterable[int]) -> list[LaneReport]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from onceproof.sink.announcing import Announcer, Lead, TakenUp
-from onceproof.sink.cut import choose_cut
+from onceproof.sink.cut import choose_lanes
 from onceproof.sink.early import EarlyStages
 from onceproof.sink.errors import (
     LaneError,
@@ -21,7 +21,7 @@ from onceproof.sink.errors import (
     RefusedError,
     UncollectedError,
 )
-from onceproof.sink.execution import query_of
+from onceproof.sink.execution import query_of, require_clients
 from onceproof.sink.expectation import Expectation
 from onceproof.sink.laned import LanedBatches
 from onceproof.sink.ledger.entries import Cut
@@ -96,6 +96,7 @@ class ExactlyOnceKafka:
         self._whole = WholeBatches(self._announcer)
         self._expectation = Expectation(settings.small_batch_bytes)
         self._on_batch = on_batch
+        self._is_first = True
         self.last_batch: BatchReport | None = None
 
     @property
@@ -104,6 +105,9 @@ class ExactlyOnceKafka:
 
     def __call__(self, batch: "DataFrame", batch_id: int) -> None:
         query = query_of(batch.sparkSession)
+        if self._is_first:
+            require_clients(batch.sparkSession)
+            self._is_first = False
         early = EarlyStages(batch)
         try:
             self._write(batch, query, batch_id)
@@ -146,9 +150,9 @@ class ExactlyOnceKafka:
         elif is_small:
             taken, reports = self._write_whole(batch, lead, query, batch_id)
         else:
-            cut, lanes = choose_cut(batch, self._announcer.settings.lanes)
-            taken = self._announcer.announce(lead, query, batch_id, cut, lanes)
-            reports = self._laned.write(batch, taken)
+            lanes = choose_lanes(batch, self._announcer.settings.lanes)
+            taken = self._announcer.announce(lead, query, batch_id, lanes)
+            reports = self._laned.write(batch, taken, lanes)
         self._expectation.learn(sum(report.size for report in reports))
         is_whole = taken.manifest.cut == Cut.WHOLE
         self.last_batch = BatchReport(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 STEPS_MAX = 100
 PARTITIONS_MAX = 64  # two calls into the JVM each
 _SHUFFLE = "org.apache.spark.ShuffleDependency"
-_KAFKA_RANGE = re.compile(r"KafkaBatchInputPartition\(KafkaOffsetRange\(.+?-\d+,(\d+),(\d+),")
+_KAFKA_RANGE = re.compile(r"KafkaBatchInputPartition\(KafkaOffsetRange\((.+?-\d+),(\d+),(\d+),")
 
 
 def rdd_of(batch: "DataFrame") -> Any:
@@ -74,20 +75,39 @@ def last_shuffles(rdds: Sequence[Any]) -> list[Any]:
     return []
 
 
-def first_input(rdd: Any) -> str:
-    """What the first partition of a chain's source reads, as text."""
+def ranges_read(rdd: Any) -> tuple[str, ...] | None:
+    """What each partition of a chain reads of Kafka, in their order; None: anything else."""
     sources = _sources([rdd])
-    partitions = list(sources[0].partitions()) if sources else []
-    return input_of(partitions[0]) if partitions else ""
+    partitions = sources[0].partitions() if sources else []
+    ranges = [range_in(input_of(partition)) for partition in partitions]
+    return tuple(str(each) for each in ranges) if ranges and None not in ranges else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """Offsets of one partition of a topic. As text: the name it has in every replay."""
+
+    partition: str
+    start: int
+    until: int
+
+    def __str__(self) -> str:
+        return f"{self.partition}@{self.start}..{self.until}"
 
 
 def records_in(reads: str) -> int | None:
     """The length of a range of Kafka's offsets, as Spark writes it; None: not one range. Pure."""
+    found = range_in(reads)
+    return None if found is None else found.until - found.start
+
+
+def range_in(reads: str) -> Range | None:
+    """Pure."""
     found = _KAFKA_RANGE.findall(reads)
     if len(found) != 1:
         return None
-    start, until = map(int, found[0])
-    return until - start
+    partition, start, until = found[0]
+    return Range(partition=partition, start=int(start), until=int(until))
 
 
 def input_of(partition: Any) -> str:

@@ -1,7 +1,8 @@
 """What an operator can do about a sink that stopped: look, and rule on its last batch.
 
 A ruling is committed to the ledger, beside the manifests, with who, when and why. It holds for the
-batch it names alone, and stays there as a trace: its key is the batch's own.
+batch it names alone, and stays there as a trace: its key is its own. Tasks of a driver of before
+must not take it for their manifest: it has a new name, and all lanes are fenced.
 
 inspect   fences nobody, changes nothing
 accept    what is committed of the batch stays as it is; its missing lanes are written from the
@@ -11,7 +12,8 @@ skip      nothing more of the batch is written; rows of its missing lanes are lo
 
 import getpass
 import socket
-from dataclasses import dataclass
+import uuid
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from onceproof.sink.errors import LaneError, SinkError
@@ -87,7 +89,7 @@ def _rule(settings: Settings, batch: int, decision: Decision, reason: str) -> Ru
         _refuse_unless_last(state, batch, settings)
         assert state.manifest is not None
         ruling = Ruling(
-            manifest=state.manifest,
+            manifest=replace(state.manifest, announcement=uuid.uuid4().hex),
             decision=decision.value,
             by=f"{getpass.getuser()}@{socket.gethostname()}",
             at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -98,14 +100,22 @@ def _rule(settings: Settings, batch: int, decision: Decision, reason: str) -> Ru
             Record(
                 topic=settings.ledger_topic,
                 partition=MANIFEST_PARTITION,
-                key=ruling_key(batch),
+                key=ruling_key(ruling),
                 value=ruling.to_bytes(),
             )
         )
         transaction.commit()
     finally:
         transaction.close()
+    _fence_lanes(settings, ruling.manifest)
     return ruling
+
+
+def _fence_lanes(settings: Settings, manifest: Manifest) -> None:
+    """From here on nobody who knew the manifest by its old name can write."""
+    for lane in range(manifest.lanes):
+        lane_id = settings.lane_transactional_id(lane)
+        open_transaction(settings.producer(lane_id), fast=settings.fast).close()
 
 
 def _refuse_unless_last(state: SinkState, batch: int, settings: Settings) -> None:

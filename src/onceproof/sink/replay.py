@@ -1,46 +1,30 @@
-"""A batch that was begun before: which lanes are committed, which partition is which. Pure.
+"""Which partition is which lane, and whether what is committed is what is replayed. Pure.
 
-By keys lane n is partition n. By partitions a lane is recognised by its contents: the partitions of
-a replay hold the same rows, but may come in another order.
+By keys lane n is partition n. By partitions a lane belongs to what a partition reads: the manifest
+names it. The partitions of a replay may come in another order, and every driver that takes the
+batch up comes to the same lanes.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from onceproof.sink.ledger.entries import Cut, Token
+from onceproof.sink.cut import Lanes
+from onceproof.sink.ledger.entries import Cut, Manifest, Token
 
 Contents = tuple[int, str]  # rows and digest
 
 
-@dataclass(frozen=True, kw_only=True)
-class Match:
-    lane_of: dict[int, int]  # partition → lane, of what is still to be written
-    unmatched: tuple[Token, ...]  # committed, and not among the replayed rows
+def lanes_by_partition(lanes: Lanes, manifest: Manifest) -> dict[int, int] | None:
+    """None: these are not the partitions with which the batch was begun."""
+    if lanes.cut is Cut.KEYS:
+        return {lane: lane for lane in range(manifest.lanes)}
+    if sorted(lanes.sources) != sorted(manifest.sources):
+        return None
+    return {n: manifest.sources.index(source) for n, source in enumerate(lanes.sources)}
 
 
-def match_lanes(
-    cut: Cut, lanes: int, committed: Mapping[int, Token], replayed: Mapping[int, Contents]
-) -> Match:
-    """`committed`: lane → its token of this batch; `replayed`: partition → its rows now."""
-    if cut is Cut.KEYS:
-        unmatched = [
-            token for lane, token in committed.items() if _contents(token) != replayed[lane]
-        ]
-        to_write = {lane: lane for lane in range(lanes) if lane not in committed}
-        return Match(lane_of=to_write, unmatched=tuple(unmatched))
-    open_partitions = dict(replayed)
-    unmatched = []
-    for token in committed.values():
-        found = next((n for n, c in open_partitions.items() if c == _contents(token)), None)
-        if found is None:
-            unmatched.append(token)
-        else:
-            del open_partitions[found]
-    free_lanes = [lane for lane in range(lanes) if lane not in committed]
-    return Match(
-        lane_of=dict(zip(sorted(open_partitions), free_lanes, strict=False)),
-        unmatched=tuple(unmatched),
-    )
+def unmatched(committed: Mapping[int, Token], replayed: Mapping[int, Contents]) -> Sequence[Token]:
+    """Tokens of lanes whose rows are other ones now. `replayed`: lane → its rows."""
+    return [token for lane, token in committed.items() if _contents(token) != replayed[lane]]
 
 
 def _contents(token: Token) -> Contents:

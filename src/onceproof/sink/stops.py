@@ -1,11 +1,14 @@
 """The lines with which the sink stops: batch, lane, what it found, and the way out. Pure."""
 
+from collections.abc import Sequence
+
 from onceproof.sink.announcing import TakenUp
 from onceproof.sink.digest import RowsDigest
 from onceproof.sink.errors import OutlastedError, OwnershipError, RefusedError, ReplayError
-from onceproof.sink.ledger.entries import Cut, Token
+from onceproof.sink.ledger.entries import Token
 from onceproof.sink.reports import LaneReport, LaneState
 
+SOURCES_TOLD_MAX = 8
 _WAY_OUT = (
     "nothing more was written. The query is not deterministic, or its input changed."
     " Look at it with `python -m onceproof.sink inspect`; then `accept` keeps what is committed and"
@@ -36,13 +39,11 @@ def foreign(taken: TakenUp, lane: int | None, found: str) -> OwnershipError:
     )
 
 
-def does_not_match(taken: TakenUp, token: Token, replayed: list[LaneReport]) -> ReplayError:
-    by_keys = taken.manifest.cut == Cut.KEYS
-    candidates = [replayed[token.lane]] if by_keys else replayed
-    now = ", ".join(f"{report.rows} rows with digest {report.digest}" for report in candidates)
+def does_not_match(taken: TakenUp, token: Token, replayed: LaneReport) -> ReplayError:
     return ReplayError(
         f"{_place(taken, token.lane)}: the replayed rows are not those that were committed;"
-        f" replayed {now}; committed {token.rows} rows with digest {token.digest}; {_WAY_OUT}"
+        f" replayed {replayed.rows} rows with digest {replayed.digest};"
+        f" committed {token.rows} rows with digest {token.digest}; {_WAY_OUT}"
     )
 
 
@@ -55,13 +56,19 @@ def whole_does_not_match(taken: TakenUp, replayed: RowsDigest) -> ReplayError:
     )
 
 
-def too_many_partitions(taken: TakenUp, partition: int) -> ReplayError:
+def other_partitions(taken: TakenUp, now: Sequence[str]) -> ReplayError:
     return ReplayError(
-        f"sink {taken.settings.sink_id}, batch {taken.manifest.batch}: it was begun as"
-        f" {taken.manifest.lanes} partitions, and its replay has more (number {partition});"
-        " start again with the settings it was begun with (minPartitions,"
-        " spark.sql.shuffle.partitions). " + _WAY_OUT
+        f"sink {taken.settings.sink_id}, batch {taken.manifest.batch}: it was begun with a lane for"
+        f" each of {_listed(taken.manifest.sources)}; its replay has {_listed(now)}; nothing more"
+        " was written. Start again with the settings it was begun with (minPartitions) and the same"
+        " steps before the sink; or `python -m onceproof.sink skip` writes nothing more of this"
+        " batch"
     )
+
+
+def _listed(sources: Sequence[str]) -> str:
+    more = f" and {len(sources) - SOURCES_TOLD_MAX} more" if len(sources) > SOURCES_TOLD_MAX else ""
+    return ", ".join(sources[:SOURCES_TOLD_MAX]) + more or "no such partitions"
 
 
 def _place(taken: TakenUp, lane: int | None) -> str:

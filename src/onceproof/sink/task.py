@@ -15,11 +15,12 @@ from onceproof.sink.background import Background
 from onceproof.sink.errors import RefusedError
 from onceproof.sink.reports import LaneReport, LaneState
 from onceproof.sink.rows import LaneRows, packed
+from onceproof.sink.work import Work
 
 if TYPE_CHECKING:
     import pyarrow
 
-    from onceproof.sink.lane import OpenLane, Work
+    from onceproof.sink.lane import OpenLane
 
 HELD_BYTES_MAX = 8 * 1024 * 1024
 
@@ -28,7 +29,7 @@ HELD_BYTES_MAX = 8 * 1024 * 1024
 class Task:
     """Plain data, pickled to executors."""
 
-    work: "Work"
+    work: Work
     lane_of: dict[int, int]  # Spark partition → lane; a partition that is not in it is only read
     write: bool
 
@@ -82,7 +83,7 @@ def _write_or_carry(task: Task, partition: int, lane: int, rows: LaneRows) -> La
     return carry_out(opened, task.work, rows, partition)
 
 
-def _opened(work: "Work", lane: int) -> "OpenLane | RefusedError":
+def _opened(work: Work, lane: int) -> "OpenLane | RefusedError":
     from onceproof.sink.lane import open_lane, wait_for_manifest
 
     try:
@@ -91,6 +92,17 @@ def _opened(work: "Work", lane: int) -> "OpenLane | RefusedError":
     except RefusedError as refusal:
         return refusal
     return opened
+
+
+def probe(batches: "Iterator[pyarrow.RecordBatch]") -> "Iterator[pyarrow.RecordBatch]":
+    """For DataFrame.mapInArrow: a row where this executor lacks something, else none."""
+    import pyarrow
+
+    for _ in batches:
+        pass
+    missing = missing_client()
+    if missing is not None:
+        yield pyarrow.RecordBatch.from_pylist([{"lacks": missing}])
 
 
 def missing_client() -> str | None:

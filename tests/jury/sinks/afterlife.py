@@ -13,9 +13,10 @@ from choreography import await_note, note
 
 from onceproof.process import CHILD_VARIABLE
 from onceproof.sink.errors import SinkError
-from onceproof.sink.lane import Work, carry_out, open_lane
+from onceproof.sink.lane import carry_out, open_lane
 from onceproof.sink.reports import LaneReport
 from onceproof.sink.rows import LaneRows, unpacked
+from onceproof.sink.work import Work
 
 
 def outlive(work: bytes) -> None:
@@ -34,7 +35,8 @@ def main() -> None:
 
 
 def _outcome(report: LaneReport, work: Work) -> str:
-    opened = open_lane(work.settings, report.partition)
+    assert report.lane is not None
+    opened = open_lane(work.settings, report.lane)
     note("task-is-ready").touch()
     await_note("task-may-commit")
     try:

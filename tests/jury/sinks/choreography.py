@@ -24,8 +24,8 @@ from typing import NoReturn
 from confluent_kafka import Consumer, TopicPartition
 
 from onceproof.sink.driver_lanes import DriverLanes
-from onceproof.sink.lane import Work
 from onceproof.sink.reports import LaneReport
+from onceproof.sink.work import Work
 from onceproof.suspects.position import checkpoint_position
 from onceproof.suspects.spark import job
 

@@ -12,11 +12,11 @@ from confluent_kafka import Producer, TopicPartition
 
 from onceproof.sink import lane
 from onceproof.sink.budget import Budget
-from onceproof.sink.lane import Work
 from onceproof.sink.ledger.entries import Entry, lane_partition
 from onceproof.sink.ledger.reader import LedgerReader
 from onceproof.sink.reports import LaneReport
 from onceproof.sink.settings import Settings
+from onceproof.sink.work import Work
 
 ENDS_AFTER_S = 4.0
 CALL_S = 30.0

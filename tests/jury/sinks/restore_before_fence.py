@@ -10,11 +10,12 @@ from afterlife import outlive
 from choreography import Complete, await_note, note
 
 from onceproof.sink import driver_lanes, lane
-from onceproof.sink.lane import OpenLane, Work
+from onceproof.sink.lane import OpenLane
 from onceproof.sink.ledger.entries import Entry, lane_partition
 from onceproof.sink.producing.transaction import open_transaction
 from onceproof.sink.reports import LaneReport
 from onceproof.sink.settings import Settings
+from onceproof.sink.work import Work
 
 real_last_entry = lane.last_entry
 

@@ -6,9 +6,10 @@ Killed between the two: nothing tells the replay that the rows are there.
 import choreography
 
 from onceproof.sink import lane
-from onceproof.sink.lane import OpenLane, Work
+from onceproof.sink.lane import OpenLane
 from onceproof.sink.producing.transaction import Record
 from onceproof.sink.rows import LaneRows
+from onceproof.sink.work import Work
 
 real_token = lane._token
 

@@ -6,8 +6,9 @@ Killed between the two: the replay takes rows for written that are not there.
 import choreography
 
 from onceproof.sink import lane
-from onceproof.sink.lane import OpenLane, Work
+from onceproof.sink.lane import OpenLane
 from onceproof.sink.rows import LaneRows
+from onceproof.sink.work import Work
 
 real_write = lane._write
 

@@ -42,6 +42,7 @@ class Early:
 @pytest.fixture
 def sink(monkeypatch: pytest.MonkeyPatch) -> ExactlyOnceKafka:
     monkeypatch.setattr(leader, "query_of", lambda _session: "q-1")
+    monkeypatch.setattr(leader, "require_clients", lambda _session: None)
     monkeypatch.setattr(leader, "EarlyStages", Early)
     return exactly_once_kafka(
         sink_id="s", topic="out", options={"kafka.bootstrap.servers": "nowhere:1"}

@@ -5,11 +5,13 @@ import pytest
 
 from onceproof.sink import driver_lanes
 from onceproof.sink.driver_lanes import DriverLanes
-from onceproof.sink.lane import OpenLane, Work
+from onceproof.sink.errors import LaneError
+from onceproof.sink.lane import OpenLane
 from onceproof.sink.producing.transaction import Record
 from onceproof.sink.reports import LaneReport, LaneState
 from onceproof.sink.rows import packed
 from onceproof.sink.settings import Settings
+from onceproof.sink.work import Work
 
 
 class MadeUpTransaction:
@@ -51,19 +53,65 @@ def carried(lane: int) -> LaneReport:
     )
 
 
-@pytest.mark.parametrize(("small_batch_bytes", "ahead"), [(0, [0, 1]), (100, [0, 1]), (2**20, [])])
-def test_lanes_are_made_ahead_only_where_a_batch_like_this_one_comes_in_lanes_again(
-    small_batch_bytes: int, ahead: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def opened(_settings: Settings, lane: int) -> OpenLane:
+class Opened(list[int]):
+    """The lanes that were opened, in their order."""
+
+    def __call__(self, _settings: Settings, lane: int) -> OpenLane:
+        self.append(lane)
         transaction = MadeUpTransaction()
         return OpenLane(lane=lane, transaction=transaction, entry=None, fence_ms=0.0, read_ms=0.0)
 
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
+    opened = Opened()
     monkeypatch.setattr(driver_lanes, "open_lane", opened)
+    monkeypatch.setattr(driver_lanes, "require_manifest", lambda _work: None)
+    return opened
+
+
+def complete(lanes: DriverLanes, given: Settings) -> list[LaneReport]:
+    work = Work(settings=given, query="q", batch=1)
+    return lanes.complete([carried(0), carried(1)], {0: 0, 1: 1}, work)
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.parametrize(("small_batch_bytes", "ahead"), [(0, [0, 1]), (100, [0, 1]), (2**20, [])])
+def test_lanes_are_made_ahead_only_where_a_batch_like_this_one_comes_in_lanes_again(
+    small_batch_bytes: int, ahead: list[int]
+) -> None:
     given = settings(small_batch_bytes)
     lanes = DriverLanes(given)
-    work = Work(settings=given, query="q", batch=1)
-    done = lanes.complete([carried(0), carried(1)], {0: 0, 1: 1}, work)
+    done = complete(lanes, given)
     assert [report.state for report in done] == [LaneState.COMMITTED] * 2
     assert sorted(lanes._ahead) == ahead
     lanes.let_go()
+
+
+def test_whoever_takes_a_batch_up_again_fences_its_lanes_now_and_not_by_what_was_made_ahead(
+    opened: Opened,
+) -> None:
+    given = settings(0)
+    lanes = DriverLanes(given)
+    complete(lanes, given)
+    for ahead in lanes._ahead.values():
+        ahead._made.result()
+    opened.clear()
+    lanes.fence_all(2)
+    assert sorted(opened) == [0, 1]
+    assert not lanes._ahead
+    lanes.let_go()
+
+
+def test_nothing_is_written_if_another_driver_leads_once_the_lanes_are_ours(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def overtaken(_work: Work) -> None:
+        assert sorted(opened) == [0, 1]  # asked after all lanes are fenced
+        raise LaneError("another driver leads this sink now")
+
+    monkeypatch.setattr(driver_lanes, "require_manifest", overtaken)
+    monkeypatch.setattr(driver_lanes, "carry_out", pytest.fail)
+    given = settings(0)
+    with pytest.raises(LaneError, match="another driver"):
+        complete(DriverLanes(given), given)

@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import pytest
 
+from onceproof.sink.cut import Lanes
 from onceproof.sink.errors import LaneError, OwnershipError, SinkError
-from onceproof.sink.lane import Work, decide, is_ours
+from onceproof.sink.lane import decide, is_ours
 from onceproof.sink.ledger.entries import Cut, Decision, Manifest, Ruling, Token, read_entry
-from onceproof.sink.ownership import judge_ownership
-from onceproof.sink.replay import match_lanes
+from onceproof.sink.ownership import judge_ownership, predecessors, refuse_tokens_ahead
+from onceproof.sink.replay import lanes_by_partition, unmatched
 from onceproof.sink.reports import LaneState
 from onceproof.sink.settings import Settings, make_settings
+from onceproof.sink.work import Work
 
 
 def settings(**changes: object) -> Settings:
@@ -29,8 +31,8 @@ def settings(**changes: object) -> Settings:
     return make_settings(**{**given, **changes})
 
 
-def work(batch: int = 7, *, takeover: bool = False) -> Work:
-    return Work(settings=settings(takeover=takeover), query="q", batch=batch)
+def work(batch: int = 7, *predecessors: str) -> Work:
+    return Work(settings=settings(), query="q", batch=batch, predecessors=predecessors)
 
 
 def token(batch: int, query: str = "q") -> Token:
@@ -39,6 +41,10 @@ def token(batch: int, query: str = "q") -> Token:
 
 def manifest(batch: int, query: str = "q", announcement: str = "") -> Manifest:
     return Manifest(query=query, batch=batch, lanes=4, lanes_ever=4, announcement=announcement)
+
+
+def by_partitions(*sources: str) -> Manifest:
+    return replace(manifest(7), lanes=len(sources), cut=Cut.PARTITIONS.value, sources=sources)
 
 
 @pytest.mark.parametrize(
@@ -57,9 +63,19 @@ def test_a_lane_decides_by_its_last_token(entry: Token | None, expected: LaneSta
     assert decide(entry, work()) is expected
 
 
-def test_takeover_lets_a_lane_write_over_another_query_but_never_over_a_later_batch() -> None:
-    assert decide(token(9, query="another"), work(takeover=True)) is None
-    assert decide(token(8), work(takeover=True)) is LaneState.FOREIGN
+def test_a_lane_is_written_over_the_query_it_was_taken_over_from_and_over_no_other() -> None:
+    assert decide(token(9, query="another"), work(7, "another")) is None
+    assert decide(token(9, query="a third"), work(7, "another")) is LaneState.FOREIGN
+    assert decide(token(8), work(7, "another")) is LaneState.FOREIGN
+
+
+def test_who_was_taken_over_is_remembered_for_good() -> None:
+    first = replace(manifest(5, query="first"), predecessors=())
+    second = replace(manifest(0, query="second"), predecessors=predecessors(first, "second"))
+    assert second.predecessors == ("first",)
+    assert predecessors(second, "second") == ("first",)  # and in each later batch
+    assert predecessors(second, "first") == ("second",)  # back again
+    assert predecessors(None, "q") == ()
 
 
 @pytest.mark.parametrize(
@@ -79,6 +95,7 @@ def test_a_task_waits_for_its_own_drivers_manifest(found: Manifest, *, ours: boo
         manifest(7, announcement="of a successor, perhaps cut otherwise"),
         manifest(8, announcement="mine"),
         manifest(6, query="another"),
+        manifest(7, announcement="of the same driver, which has taken the batch up again"),
     ],
 )
 def test_a_task_whose_driver_was_overtaken_before_it_announced_writes_nothing(
@@ -101,7 +118,8 @@ def test_the_owner_goes_on_with_the_next_batch_or_replays_the_last(
         (None, 3, "a checkpoint without its ledger"),
         (manifest(9), 4, "the checkpoint was rolled back"),
         (manifest(2), 4, "batches between were not written by this sink"),
-        (manifest(5, query="another"), 0, "another checkpoint"),
+        (manifest(5, query="another"), 0, "a ledger without its checkpoint"),
+        (manifest(5, query="another"), 4, "two checkpoints with one sink"),
     ],
 )
 def test_a_ledger_and_a_checkpoint_that_do_not_belong_together_stop_the_sink(
@@ -109,6 +127,29 @@ def test_a_ledger_and_a_checkpoint_that_do_not_belong_together_stop_the_sink(
 ) -> None:
     with pytest.raises(OwnershipError, match=message):
         judge_ownership(last, "q", batch_id, settings())
+
+
+def test_while_it_waits_for_its_takeover_to_be_announced_a_task_knows_whom_it_follows() -> None:
+    assert is_ours(manifest(9, query="another"), work(0, "another")) is False
+
+
+def test_who_has_led_and_was_overtaken_does_not_take_the_sink_back() -> None:
+    with pytest.raises(OwnershipError, match="query another has taken it over from this one"):
+        judge_ownership(manifest(0, query="another"), "q", 5, settings(takeover=True), has_led=True)
+
+
+@pytest.mark.parametrize("last", [None, manifest(6)])
+def test_a_token_beyond_the_last_manifest_means_that_the_ledger_has_lost_entries(
+    last: Manifest | None,
+) -> None:
+    with pytest.raises(OwnershipError, match=r"lane 0 is at batch 7 .* has lost entries"):
+        refuse_tokens_ahead([token(3), token(7)], last, "q", settings())
+
+
+def test_tokens_up_to_the_last_manifest_and_those_of_others_are_no_wonder() -> None:
+    tokens = [token(3), token(6), token(9, query="another")]
+    refuse_tokens_ahead(tokens, manifest(6), "q", settings())
+    refuse_tokens_ahead(tokens, manifest(0, query="another"), "q", settings(takeover=True))
 
 
 def test_adopt_and_takeover_are_explicit_ways_out() -> None:
@@ -120,15 +161,22 @@ def test_adopt_and_takeover_are_explicit_ways_out() -> None:
 RULING = Ruling(manifest=manifest(3), decision=Decision.SKIP, by="me", at="now", reason="why")
 
 
-@pytest.mark.parametrize("entry", [token(3), manifest(3), RULING])
+@pytest.mark.parametrize("entry", [token(3), manifest(3), by_partitions("in-0@3..9"), RULING])
 def test_ledger_entries_survive_the_round_trip(entry: Token | Manifest | Ruling) -> None:
     assert read_entry(entry.to_bytes()) == entry
 
 
-def test_an_entry_of_a_newer_format_is_refused() -> None:
-    newer = token(3).to_bytes().replace(b'"version": 1', b'"version": 2')
-    with pytest.raises(ValueError, match="written by a newer sink"):
-        read_entry(newer)
+@pytest.mark.parametrize(("version", "writer"), [(1, "an older"), (3, "a newer")])
+def test_an_entry_of_another_format_is_refused(version: int, writer: str) -> None:
+    other = token(3).to_bytes().replace(b'"version": 2', f'"version": {version}'.encode())
+    with pytest.raises(SinkError, match=f"written by {writer} sink"):
+        read_entry(other)
+
+
+@pytest.mark.parametrize("value", [b"\x00", b"[]", b'{"kind": "token"}'])
+def test_what_is_no_entry_is_refused(value: bytes) -> None:
+    with pytest.raises(SinkError, match="not an entry of a sink's ledger"):
+        read_entry(value)
 
 
 @pytest.mark.parametrize(
@@ -153,31 +201,27 @@ def committed(lane: int, rows: int, digest: str) -> Token:
     return Token(query="q", batch=7, lane=lane, rows=rows, digest=digest)
 
 
-def test_by_keys_a_committed_lane_is_compared_with_the_partition_of_its_number() -> None:
+def test_a_lane_whose_rows_are_other_ones_in_the_replay_is_told() -> None:
     replayed = {0: (1, "a"), 1: (2, "b"), 2: (3, "c")}
-    right = match_lanes(Cut.KEYS, 3, {1: committed(1, 2, "b")}, replayed)
-    assert (right.lane_of, right.unmatched) == ({0: 0, 2: 2}, ())
-    moved = match_lanes(Cut.KEYS, 3, {1: committed(1, 1, "a")}, replayed)
-    assert moved.unmatched == (committed(1, 1, "a"),)
+    assert unmatched({1: committed(1, 2, "b")}, replayed) == []
+    assert unmatched({1: committed(1, 1, "a")}, replayed) == [committed(1, 1, "a")]
 
 
-def test_by_partitions_a_committed_lane_is_recognised_by_its_contents_in_any_place() -> None:
-    replayed = {0: (1, "a"), 1: (2, "b"), 2: (3, "c")}
-    match = match_lanes(
-        Cut.PARTITIONS, 3, {0: committed(0, 3, "c"), 2: committed(2, 1, "a")}, replayed
-    )
-    assert (match.lane_of, match.unmatched) == ({1: 1}, ())
+def test_by_keys_a_lane_is_the_partition_of_its_number() -> None:
+    assert lanes_by_partition(Lanes(cut=Cut.KEYS, count=4), manifest(7)) == {n: n for n in range(4)}
 
 
-def test_partitions_with_equal_contents_count_one_by_one() -> None:
-    replayed = {0: (1, "a"), 1: (1, "a"), 2: (0, "0")}
-    match = match_lanes(Cut.PARTITIONS, 3, {0: committed(0, 1, "a")}, replayed)
-    assert (match.lane_of, match.unmatched) == ({1: 1, 2: 2}, ())
-    both = {0: committed(0, 1, "a"), 1: committed(1, 1, "a"), 2: committed(2, 1, "a")}
-    assert match_lanes(Cut.PARTITIONS, 3, both, replayed).unmatched == (committed(2, 1, "a"),)
+def test_by_partitions_a_lane_belongs_to_what_a_partition_reads_in_whatever_place() -> None:
+    begun = by_partitions("in-0@3..9", "in-1@0..4", "in-2@5..5")
+    now = Lanes(cut=Cut.PARTITIONS, count=3, sources=("in-2@5..5", "in-0@3..9", "in-1@0..4"))
+    assert lanes_by_partition(now, begun) == {0: 2, 1: 0, 2: 1}
 
 
-def test_by_partitions_contents_that_are_not_among_the_replayed_ones_are_told() -> None:
-    replayed = {0: (1, "a"), 1: (2, "b")}
-    match = match_lanes(Cut.PARTITIONS, 2, {1: committed(1, 2, "x")}, replayed)
-    assert match.unmatched == (committed(1, 2, "x"),)
+@pytest.mark.parametrize(
+    "now", [(), ("in-0@3..9",), ("in-0@3..6", "in-0@6..9"), ("in-0@3..9", "in-1@0..4", "in-2@0..1")]
+)
+def test_other_partitions_than_those_it_was_begun_with_are_not_guessed_at(
+    now: tuple[str, ...],
+) -> None:
+    begun = by_partitions("in-0@3..9", "in-1@0..4")
+    assert lanes_by_partition(Lanes(cut=Cut.PARTITIONS, count=2, sources=now), begun) is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from onceproof.sink.lineage import classes_in
+from onceproof.sink.lineage import classes_in, range_in
 from onceproof.sink.stable import first_wide_step
 
 COPY = """(4) SQLExecutionRDD[9] at toRdd at X.java:0 []
@@ -38,3 +38,9 @@ def test_only_narrow_steps_may_lie_above_what_keeps_rows_together(
     text: str, end: str | None
 ) -> None:
     assert first_wide_step(classes_in(text)) == end
+
+
+def test_a_range_of_offsets_has_the_same_name_wherever_it_comes() -> None:
+    read = "Some(KafkaBatchInputPartition(KafkaOffsetRange(a-b-12,30,45,None),{},512,false,true))"
+    assert str(range_in(read)) == "a-b-12@30..45"
+    assert range_in(read + read) is None

@@ -9,8 +9,11 @@ Ruling     what an operator decided about a batch that could not be replayed
 import json
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any
 
-FORMAT_VERSION = 1
+from onceproof.sink.errors import SinkError
+
+FORMAT_VERSION = 2
 MANIFEST_PARTITION = 0
 MANIFEST_KEY = b"manifest"
 
@@ -19,7 +22,7 @@ class Cut(StrEnum):
     """What makes a lane. In each way the same rows make the same lanes in a replay."""
 
     KEYS = "keys"  # a stable hash of the key
-    PARTITIONS = "partitions"  # the batch's own partitions, told apart by their contents
+    PARTITIONS = "partitions"  # the batch's own partitions, told apart by what they read
     WHOLE = "whole"  # no lanes: the driver writes all rows along with the manifest
 
 
@@ -36,11 +39,6 @@ def lane_key(lane: int) -> bytes:
     return f"lane-{lane}".encode()
 
 
-def ruling_key(batch: int) -> bytes:
-    """Its own key for each batch: compaction keeps every ruling as a trace."""
-    return f"ruling-{batch}".encode()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
     query: str  # the streaming query's id, which lives in its checkpoint
@@ -48,9 +46,11 @@ class Manifest:
     lanes: int
     lanes_ever: int  # the most lanes this sink has used: those beyond `lanes` must stay fenced
     cut: str = Cut.KEYS.value
-    # One announcement's own name: a task of a driver whose manifest was never committed must not
-    # take its successor's manifest of the same batch, which may be cut otherwise, for its own.
+    # One announcement's own name, also where a batch is taken up again: a task of a driver that was
+    # overtaken must not take its successor's manifest of the same batch for its own.
     announcement: str = ""
+    sources: tuple[str, ...] = ()  # by partitions: what lane n reads
+    predecessors: tuple[str, ...] = ()  # queries this sink was taken over from, the last one last
     rows: int | None = None  # these two of a whole batch only
     digest: str | None = None
     version: int = FORMAT_VERSION
@@ -88,15 +88,29 @@ class Ruling:
 Entry = Manifest | Token | Ruling
 
 
+def ruling_key(ruling: Ruling) -> bytes:
+    """Its own key for each: compaction keeps every ruling as a trace."""
+    return f"ruling-{ruling.manifest.query}-{ruling.manifest.batch}-{ruling.at}".encode()
+
+
 def read_entry(value: bytes) -> Entry:
     """The entry in a ledger record; an unknown format version is refused, not guessed at."""
-    data = json.loads(value)
-    kind = data.pop("kind")
-    if data["version"] != FORMAT_VERSION:
-        raise ValueError(
-            f"ledger entry has format version {data['version']}; this sink knows {FORMAT_VERSION};"
-            " it was written by a newer sink: upgrade this one"
+    try:
+        data = json.loads(value)
+        kind, version = data.pop("kind"), data["version"]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SinkError(f"not an entry of a sink's ledger: {value[:200]!r}") from error
+    if version != FORMAT_VERSION:
+        writer = "a newer" if version > FORMAT_VERSION else "an older"
+        raise SinkError(
+            f"ledger entry has format version {version}; this sink knows {FORMAT_VERSION};"
+            f" it was written by {writer} sink: use that one"
         )
     if kind == "ruling":
-        return Ruling(**{**data, "manifest": Manifest(**data["manifest"])})
-    return Manifest(**data) if kind == "manifest" else Token(**data)
+        return Ruling(**{**data, "manifest": _manifest(data["manifest"])})
+    return _manifest(data) if kind == "manifest" else Token(**data)
+
+
+def _manifest(data: dict[str, Any]) -> Manifest:
+    listed = {name: tuple(data[name]) for name in ("sources", "predecessors")}
+    return Manifest(**{**data, **listed})

@@ -87,7 +87,12 @@ def warn_of_old_brokers(settings: Settings) -> None:
         resource = ConfigResource(ConfigResource.Type.BROKER, any_broker)
         known = admin.describe_configs([resource])[resource].result(ADMIN_S)
     except KafkaException as error:
-        _log.info("the brokers' version could not be asked for: %s", error.args[0].str())
+        _log.warning(
+            "sink %s: could not ask the brokers whether they verify transactional writes (Kafka 3.6"
+            " and later do): %s",
+            settings.sink_id,
+            error.args[0].str(),
+        )
         return
     if _VERIFICATION not in known or known[_VERIFICATION].value != "true":
         _log.warning(

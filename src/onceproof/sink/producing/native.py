@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from onceproof.sink.budget import Budget, pause
-from onceproof.sink.errors import LaneError, SinkError
+from onceproof.sink.errors import SinkError
 from onceproof.sink.producing import librdkafka as c
 from onceproof.sink.producing.headers import record_arguments
 from onceproof.sink.producing.refusals import failure, is_final
@@ -27,6 +27,7 @@ from onceproof.sink.producing.transaction import (
     Record,
     named_topics,
     records_of,
+    refuse_rows_without_topic,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class NativeTransaction:
     def produce_rows(self, rows: "pyarrow.RecordBatch", topic: str | None) -> None:
         from onceproof.sink.producing.messages import message_array
 
+        refuse_rows_without_topic(rows, topic)
         names = set(rows.schema.names)
         if "headers" in names and rows.column("headers").null_count < rows.num_rows:
             for record in records_of(rows, topic):
@@ -260,8 +262,6 @@ def _by_topic(
     import pyarrow.compute
 
     column = rows.column("topic")
-    if column.null_count:
-        raise LaneError("a row has no topic, and the sink was given none")
     names = column.unique().to_pylist()
     if len(names) == 1:
         return [(names[0], rows)]

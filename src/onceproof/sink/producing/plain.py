@@ -22,6 +22,7 @@ from onceproof.sink.producing.transaction import (
     Record,
     named_topics,
     records_of,
+    refuse_rows_without_topic,
 )
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class PlainTransaction:
             raise self._failure("begin_transaction", error.args[0]) from error
 
     def produce_rows(self, rows: "pyarrow.RecordBatch", topic: str | None) -> None:
+        refuse_rows_without_topic(rows, topic)
         for record in records_of(rows, topic):
             self.produce_record(record)
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from onceproof.sink.errors import RefusedError
+
 if TYPE_CHECKING:
     import pyarrow
 
@@ -75,6 +77,11 @@ def named_topics(topics: Iterable[str]) -> str:
     names = sorted(topics)
     more = ", …" if len(names) > NAMED_TOPICS_MAX else ""
     return f"topics {', '.join(names[:NAMED_TOPICS_MAX])}{more}"
+
+
+def refuse_rows_without_topic(rows: "pyarrow.RecordBatch", topic: str | None) -> None:
+    if topic is None and rows.column("topic").null_count:
+        raise RefusedError("a row has no topic, and the sink was given none")
 
 
 def records_of(rows: "pyarrow.RecordBatch", topic: str | None) -> Iterable[Record]:
