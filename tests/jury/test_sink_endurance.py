@@ -42,7 +42,8 @@ class Line:
         self.cluster, self.name, self._spark = cluster, name, spark
         topics.create_topic(cluster.client(), name, partitions=3)
 
-    def sink(self, **options: str) -> ExactlyOnceKafka:
+    def sink(self, *, small_batch_bytes: int = 0, **options: str) -> ExactlyOnceKafka:
+        """In lanes, by executors, unless batches may be small."""
         return exactly_once_kafka(
             sink_id=self.name,
             topic=self.name,
@@ -52,6 +53,7 @@ class Line:
                 **options,
             },
             small_lane_bytes=0,
+            small_batch_bytes=small_batch_bytes,
         )
 
     def write(self, sink: ExactlyOnceKafka, batch: int) -> None:
@@ -121,10 +123,13 @@ def init(client: BrokerClient, coordinator: int, transactional_id: str) -> int:
             return int(answer.producer_id)
 
 
-def test_a_broker_that_is_gone_for_half_a_minute_is_waited_for(line: Line) -> None:
-    sink = line.sink()
+@pytest.mark.parametrize(("small_batch_bytes", "who"), [(0, "lane-1"), (2**20, "driver")])
+def test_a_broker_that_is_gone_for_half_a_minute_is_waited_for(
+    line: Line, small_batch_bytes: int, who: str
+) -> None:
+    sink = line.sink(small_batch_bytes=small_batch_bytes)
     line.write(sink, 0)
-    coordinator = roles.transaction_coordinator(line.cluster.client(), f"{line.name}-lane-1")
+    coordinator = roles.transaction_coordinator(line.cluster.client(), f"{line.name}-{who}")
     victim = line.cluster.broker(coordinator)
     victim.kill()
     back = threading.Timer(GONE_S, victim.start)
@@ -138,7 +143,8 @@ def test_a_broker_that_is_gone_for_half_a_minute_is_waited_for(line: Line) -> No
     assert line.visible() == list(range(6 * ROWS))
 
 
-def test_a_quota_throttles_and_breaks_nothing(line: Line) -> None:
+@pytest.mark.parametrize("small_batch_bytes", [0, 2**20], ids=["lanes", "whole"])
+def test_a_quota_throttles_and_breaks_nothing(line: Line, small_batch_bytes: int) -> None:
     quota = AlterClientQuotasRequest.EntryData(
         entity=[
             AlterClientQuotasRequest.EntryData.EntityData(
@@ -155,7 +161,7 @@ def test_a_quota_throttles_and_breaks_nothing(line: Line) -> None:
         AlterClientQuotasRequest(entries=[quota], validate_only=False)
     )
     assert [entry.error_code for entry in answer.entries] == [0]
-    sink = line.sink(**{"kafka.client.id": line.name})
+    sink = line.sink(small_batch_bytes=small_batch_bytes, **{"kafka.client.id": line.name})
     began = time.monotonic()
     for batch in range(8):
         line.write(sink, batch)

@@ -75,6 +75,7 @@ class Court:
                 f"records_awaited={RECORDS}",
                 f"lanes={mistake.lanes}",
                 "small_batch_bytes=0",
+                "small_lane_bytes=65536",
             ),
             runs_dir=self._folder / "runs",
         )

@@ -32,6 +32,7 @@ _SPARK_SETTINGS = {
     "lanes": "2",
     # A trial's batches are small; through lanes is the harder way to write them.
     "small_batch_bytes": "0",
+    "small_lane_bytes": "65536",  # the sink's own default; 0: executors write every lane
     "max_offsets_per_trigger": "auto",
     "parallelism": "2",
 }

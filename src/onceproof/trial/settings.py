@@ -37,6 +37,7 @@ WHOLE_NUMBERS = {
     "max_offsets_per_trigger": 1,
     "parallelism": 1,
     "small_batch_bytes": 0,
+    "small_lane_bytes": 0,
     "batch": 1,
     "work_ms": 0,
     "max_poll_interval_ms": 3_000,

@@ -131,6 +131,7 @@ def _with_our_sink(writer: "DataStreamWriter", settings: dict[str, str]) -> "Dat
         topic=os.environ["ONCEPROOF_OUTPUT_TOPIC"],
         lanes=int(settings["lanes"]),
         small_batch_bytes=int(settings["small_batch_bytes"]),
+        small_lane_bytes=int(settings["small_lane_bytes"]),
         options={
             "kafka.bootstrap.servers": os.environ["ONCEPROOF_BOOTSTRAP_SERVERS"],
             "kafka.transaction.timeout.ms": timeout,
