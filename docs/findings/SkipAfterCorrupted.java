@@ -1,145 +1,256 @@
-import java.nio.file.Files;
+import java.nio.file.*;
 import java.time.Duration;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Properties;
-import java.util.Set;
-import java.util.UUID;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.IntStream;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.clients.producer.ProducerRecord;
+import java.util.*;
+import java.util.concurrent.*;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.*;
+import org.apache.kafka.clients.admin.*;
+import org.apache.kafka.clients.consumer.*;
+import org.apache.kafka.clients.producer.*;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.Serdes;
-import org.apache.kafka.common.serialization.StringDeserializer;
-import org.apache.kafka.common.serialization.StringSerializer;
-import org.apache.kafka.streams.KafkaStreams;
-import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.common.serialization.*;
+import org.apache.kafka.common.utils.AppInfoParser;
+import org.apache.kafka.streams.*;
 import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /**
- * One commit of Kafka Streams times out on the client after the broker has carried it out. Records
- * that were polled and not yet processed are then skipped: exactly_once_v2 loses them, and logs no
- * error but the timeout. No proxy, no onceproof: a broker and the jars of kafka-streams.
+ * One commit of Kafka Streams times out on the client after the broker has carried it out. Records that were polled
+ * and not yet processed are then skipped: exactly_once_v2 loses them, and logs no error but the timeout. The topology
+ * has no state: one source, one sink. No proxy, no onceproof: a broker and the jars of kafka-streams.
  *
- * <p>java -cp 'kafka-streams and what it needs' SkipAfterCorrupted.java localhost:9092
+ * <pre>
+ * java -cp "$(ls jars/*.jar | tr '\n' ':')" SkipAfterCorrupted.java localhost:9092 [key=value …]
+ *   records=8400       in each partition with a backlog; they are there before the application starts
+ *   partitions=1       of the input and of the output
+ *   backlog=all        or the partitions that have one: backlog=0, backlog=0,2
+ *   instances=1        of the application, all in this process
+ *   record_ms=0        so long each record takes to be processed
+ *   planted=true       false: the control, in which no commit fails
+ *   some.property=…    of Kafka Streams, word for word: num.stream.threads=2, poll.ms=5000
+ * </pre>
+ *
+ * The commit that fails is the first; in a group, the first once every stream thread that can have a task has one
+ * (with record_ms=1 the backlog lasts until then). All that is printed was fetched: the group's position right after
+ * that commit and at the end, what the topics hold (read_committed), and each seek of Streams' consumers. Then the
+ * application is closed, started again with nothing planted, and looked at again when it is idle.
+ *
+ * <p>Exit code: 0 nothing is lost, 1 records are lost and stay so after the restart, 2 it could not be told.
+ *
+ * <p>Streams' log needs a binding: with slf4j-simple (of slf4j-api's version) on the class path it is on standard
+ * error. Where nothing is lost, "Seeking to offset" follows "are corrupted" there; where records are, it does not.
  */
 public final class SkipAfterCorrupted {
-    static final int RECORDS = 8_400;
-    static final Duration WAIT_MAX = Duration.ofSeconds(60);
+    static final Duration WAIT_MAX = Duration.ofMinutes(3), IDLE = Duration.ofSeconds(5);
+    final Map<String, String> options = new TreeMap<>(Map.of("records", "8400", "partitions", "1", "backlog", "all",
+            "instances", "1", "record_ms", "0", "planted", "true"));
+    final Map<String, String> properties = new TreeMap<>();
+    final String servers, app = "skip-" + UUID.randomUUID(), input = app + "-in", output = app + "-out";
+    final Admin admin;
+    final List<KafkaStreams> running = new CopyOnWriteArrayList<>();
+    final AtomicReference<Map<Integer, Long>> afterFirstCommit = new AtomicReference<>();
+    final Queue<String> seeks = new ConcurrentLinkedQueue<>();
 
-    public static void main(String[] arguments) throws Exception {
-        String servers = arguments[0];
-        String app = "skip-" + UUID.randomUUID();
-        String input = app + "-in";
-        String output = app + "-out";
-        try (Admin admin = Admin.create(Map.of("bootstrap.servers", servers))) {
-            admin.createTopics(List.of(new NewTopic(input, 1, (short) -1), new NewTopic(output, 1, (short) -1)))
-                    .all()
-                    .get();
-            feed(servers, input);
-            StreamsBuilder builder = new StreamsBuilder();
-            builder.stream(input).to(output);
-            KafkaStreams streams = new KafkaStreams(builder.build(), settings(servers, app), new OneTimeout());
-            streams.start();
-            awaitCommitted(admin, app, new TopicPartition(input, 0));
-            streams.close(Duration.ofSeconds(30));
+    public static void main(String[] arguments) {
+        int code = 2;
+        try {
+            code = new SkipAfterCorrupted(arguments).run();
+        } catch (Exception problem) {
+            System.out.println("could not be told: " + problem);
         }
-        Set<String> seen = readCommitted(servers, new TopicPartition(output, 0));
-        List<Integer> lost = IntStream.range(0, RECORDS)
-                .filter(number -> !seen.contains(Integer.toString(number)))
-                .boxed()
-                .toList();
-        System.out.println("fed " + RECORDS + ", committed position " + RECORDS + ", came out " + seen.size()
-                + ", lost " + lost.size()
-                + (lost.isEmpty() ? "" : ": from " + lost.get(0) + " to " + lost.get(lost.size() - 1)));
-        System.exit(lost.isEmpty() ? 0 : 1);
+        System.exit(code);
     }
 
-    /**
-     * The first commitTransaction is carried out, and then says that it timed out. Asked again, the
-     * producer says that it is done, as KafkaProducer does when the answer has come meanwhile.
-     */
-    private static final class OneTimeout extends DefaultKafkaClientSupplier {
-        private final AtomicBoolean done = new AtomicBoolean();
-        private final AtomicBoolean isLate = new AtomicBoolean();
+    SkipAfterCorrupted(String[] arguments) {
+        servers = arguments[0];
+        for (String given : List.of(arguments).subList(1, arguments.length)) {
+            String[] pair = given.split("=", 2);
+            boolean isOption = options.containsKey(pair[0]);
+            if (pair.length != 2 || !isOption && !pair[0].contains(".")) {
+                throw new IllegalArgumentException(given + "; known: " + options + " and properties of Streams");
+            }
+            (isOption ? options : properties).put(pair[0], pair[1]);
+        }
+        admin = Admin.create(Map.of("bootstrap.servers", servers));
+    }
 
+    int run() throws Exception {
+        System.out.println("Kafka " + AppInfoParser.getVersion() + ", " + options + ", of Streams " + properties);
+        var topics = Stream.of(input, output).map(each -> new NewTopic(each, of("partitions"), (short) -1)).toList();
+        admin.createTopics(topics).all().get();
+        feed();
+        work(new Watched());
+        if (afterFirstCommit.get() == null) {
+            throw new IllegalStateException("no transaction was committed with every thread at work");
+        }
+        System.out.println("the first commit" + (isPlanted() ? ", which timed out" : "") + ": position "
+                + afterFirstCommit.get() + "; seeks: " + seeks);
+        countLost("at the end");
+        work(new DefaultKafkaClientSupplier());
+        return countLost("after a restart") == 0 ? 0 : 1;
+    }
+
+    int of(String option) {
+        return Integer.parseInt(options.get(option));
+    }
+
+    boolean isPlanted() {
+        return options.get("planted").equals("true");
+    }
+
+    List<TopicPartition> partitionsOf(String topic) {
+        return IntStream.range(0, of("partitions")).mapToObj(each -> new TopicPartition(topic, each)).toList();
+    }
+
+    /** Each value is unique, so the output shows which of them came out. */
+    void feed() {
+        List<String> busy = List.of(options.get("backlog").split(","));
+        try (var producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", servers), new StringSerializer(), new StringSerializer())) {
+            for (TopicPartition each : partitionsOf(input)) {
+                boolean hasBacklog = busy.contains("all") || busy.contains(Integer.toString(each.partition()));
+                for (int record = 0; hasBacklog && record < of("records"); record++) {
+                    producer.send(new ProducerRecord<>(input, each.partition(), "k", each.partition() + "#" + record));
+                }
+            }
+        }
+    }
+
+    /** Starts the application, and closes it when it has been idle for a while. */
+    void work(KafkaClientSupplier supplier) throws Exception {
+        running.clear();
+        StreamsBuilder builder = new StreamsBuilder();
+        builder.stream(input).peek((key, value) -> LockSupport.parkNanos(of("record_ms") * 1_000_000L)).to(output);
+        for (int instance = 0; instance < of("instances"); instance++) {
+            running.add(new KafkaStreams(builder.build(), settings(), supplier));
+            running.get(instance).start();
+        }
+        awaitIdle();
+        running.forEach(each -> each.close(Duration.ofMinutes(1)));
+    }
+
+    Properties settings() throws Exception {
+        Properties settings = new Properties();
+        settings.putAll(Map.of("bootstrap.servers", servers, "application.id", app, "auto.offset.reset", "earliest",
+                "processing.guarantee", "exactly_once_v2", "state.dir", Files.createTempDirectory(app).toString(),
+                "default.key.serde", Serdes.ByteArraySerde.class.getName(),
+                "default.value.serde", Serdes.ByteArraySerde.class.getName()));
+        settings.putAll(properties);
+        return settings;
+    }
+
+    /** Idle: every instance is RUNNING, and the group's position is at the end of the input. */
+    void awaitIdle() throws Exception {
+        var asked = partitionsOf(input).stream().collect(Collectors.toMap(each -> each, each -> OffsetSpec.latest()));
+        var ends = admin.listOffsets(asked).all().get();
+        long deadline = System.nanoTime() + WAIT_MAX.toNanos(), since = System.nanoTime();
+        while (System.nanoTime() - since < IDLE.toNanos()) {
+            Map<Integer, Long> positions = positions();
+            boolean isRead = ends.entrySet().stream().allMatch(
+                    end -> positions.getOrDefault(end.getKey().partition(), 0L) >= end.getValue().offset());
+            List<KafkaStreams.State> states = running.stream().map(KafkaStreams::state).toList();
+            if (!isRead || !Set.of(KafkaStreams.State.RUNNING).containsAll(states)) {
+                since = System.nanoTime();
+            }
+            if (System.nanoTime() > deadline || states.contains(KafkaStreams.State.ERROR)) {
+                throw new IllegalStateException("position " + positions + ", " + states + ": see Streams' log");
+            }
+            Thread.sleep(200);
+        }
+    }
+
+    /** As committed by the group; one in a transaction that is still open is waited for. */
+    Map<Integer, Long> positions() {
+        var found = admin.listConsumerGroupOffsets(app, new ListConsumerGroupOffsetsOptions().requireStable(true))
+                .partitionsToOffsetAndMetadata().toCompletionStage().toCompletableFuture().join();
+        return new TreeMap<>(found.entrySet().stream().filter(each -> each.getValue() != null).collect(
+                Collectors.toMap(each -> each.getKey().partition(), each -> each.getValue().offset())));
+    }
+
+    int countLost(String when) {
+        List<ConsumerRecord<String, String>> fed = read(input), written = read(output);
+        Set<String> cameOut = written.stream().map(ConsumerRecord::value).collect(Collectors.toSet());
+        List<ConsumerRecord<String, String>> lost =
+                fed.stream().filter(each -> !cameOut.contains(each.value())).toList();
+        Map<Integer, Set<Long>> offsets = new TreeMap<>();
+        lost.forEach(each -> offsets.computeIfAbsent(each.partition(), it -> new TreeSet<>()).add(each.offset()));
+        StringJoiner which = new StringJoiner("; ");
+        offsets.forEach((partition, each) -> which.add("partition " + partition + ", offsets " + ranges(each)));
+        System.out.println(when + ": fed " + fed.size() + ", position " + positions() + ", came out " + cameOut.size()
+                + " (" + written.size() + " written), lost " + lost.size() + (lost.isEmpty() ? "" : ": " + which));
+        return lost.size();
+    }
+
+    static String ranges(Set<Long> offsets) {
+        var firsts = offsets.stream().filter(each -> !offsets.contains(each - 1)).iterator();
+        var lasts = offsets.stream().filter(each -> !offsets.contains(each + 1)).iterator();
+        StringJoiner told = new StringJoiner(", ");
+        while (firsts.hasNext()) {
+            told.add(firsts.next() + " to " + lasts.next());
+        }
+        return told.toString();
+    }
+
+    List<ConsumerRecord<String, String>> read(String topic) {
+        Map<String, Object> settings = Map.of("bootstrap.servers", servers, "isolation.level", "read_committed",
+                "enable.auto.commit", "false", "auto.offset.reset", "earliest");
+        List<ConsumerRecord<String, String>> found = new ArrayList<>();
+        try (var consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer())) {
+            consumer.assign(partitionsOf(topic));
+            var ends = consumer.endOffsets(partitionsOf(topic));
+            while (partitionsOf(topic).stream().anyMatch(each -> consumer.position(each) < ends.get(each))) {
+                consumer.poll(Duration.ofSeconds(1)).forEach(found::add);
+            }
+        }
+        return found;
+    }
+
+    /** Its clients are Kafka's own, but for the first commit, and for saying where they seek. */
+    private final class Watched extends DefaultKafkaClientSupplier {
+        /** Asked again, the producer says that it is done, as KafkaProducer does when the answer has come meanwhile. */
         @Override
         public Producer<byte[], byte[]> getProducer(Map<String, Object> config) {
             return new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer()) {
+                private boolean isAskedAgain;
+
                 @Override
                 public void commitTransaction() {
-                    if (isLate.compareAndSet(true, false)) {
+                    if (isAskedAgain) {
+                        isAskedAgain = false;
                         return;
                     }
                     super.commitTransaction();
-                    if (done.compareAndSet(false, true)) {
-                        isLate.set(true);
+                    if (isFirstOfAll() && isPlanted()) {
+                        isAskedAgain = true;
                         throw new TimeoutException("its answer came too late");
                     }
                 }
             };
         }
-    }
 
-    static Properties settings(String servers, String app) throws Exception {
-        Properties settings = new Properties();
-        settings.put("bootstrap.servers", servers);
-        settings.put("application.id", app);
-        settings.put("processing.guarantee", "exactly_once_v2");
-        settings.put("auto.offset.reset", "earliest");
-        settings.put("default.key.serde", Serdes.ByteArraySerde.class.getName());
-        settings.put("default.value.serde", Serdes.ByteArraySerde.class.getName());
-        settings.put("state.dir", Files.createTempDirectory(app).toString());
-        return settings;
-    }
-
-    static void feed(String servers, String topic) {
-        Map<String, Object> settings = Map.of("bootstrap.servers", servers);
-        try (Producer<String, String> producer =
-                new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
-            for (int number = 0; number < RECORDS; number++) {
-                producer.send(new ProducerRecord<>(topic, "k", Integer.toString(number)));
-            }
+        private boolean isFirstOfAll() {
+            int threads = Integer.parseInt(properties.getOrDefault("num.stream.threads", "1")) * of("instances");
+            int wanted = Math.min(threads, of("partitions"));
+            boolean isOver = afterFirstCommit.get() != null;
+            boolean isTooSoon = !isOver && wanted > 1 && threadsWithATask() < wanted;
+            return !isOver && !isTooSoon && afterFirstCommit.compareAndSet(null, positions());
         }
-    }
 
-    static void awaitCommitted(Admin admin, String group, TopicPartition partition) throws Exception {
-        long end = System.nanoTime() + WAIT_MAX.toNanos();
-        while (System.nanoTime() < end) {
-            var offsets = admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata().get();
-            var position = offsets.get(partition);
-            if (position != null && position.offset() >= RECORDS) {
-                return;
-            }
-            Thread.sleep(200);
+        private long threadsWithATask() {
+            return running.stream().flatMap(each -> each.metadataForLocalThreads().stream())
+                    .filter(thread -> !thread.activeTasks().isEmpty()).count();
         }
-        throw new IllegalStateException("the input was not read to its end within " + WAIT_MAX);
-    }
 
-    static Set<String> readCommitted(String servers, TopicPartition partition) {
-        Map<String, Object> settings = Map.of(
-                "bootstrap.servers", servers, "isolation.level", "read_committed", "group.id", "reader");
-        Set<String> seen = new HashSet<>();
-        try (KafkaConsumer<String, String> consumer =
-                new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer())) {
-            consumer.assign(List.of(partition));
-            consumer.seekToBeginning(List.of(partition));
-            long end = consumer.endOffsets(List.of(partition)).get(partition);
-            while (consumer.position(partition) < end) {
-                for (ConsumerRecord<String, String> each : consumer.poll(Duration.ofSeconds(1))) {
-                    seen.add(each.value());
+        @Override
+        public Consumer<byte[], byte[]> getConsumer(Map<String, Object> config) {
+            return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer()) {
+                @Override
+                public void seek(TopicPartition partition, OffsetAndMetadata position) {
+                    seeks.add("partition " + partition.partition() + " to " + position.offset());
+                    super.seek(partition, position);
                 }
-            }
+            };
         }
-        return seen;
     }
 }

@@ -4,7 +4,7 @@ these.
 OnceproofError          255  onceproof could not do its work
 ├── UsageError          254  the user asked for something that does not exist or is not allowed
 ├── MachineError        255  the machine lacks something: Java, memory, disk
-├── JarError            254  a jar could not be had, or is not what the lock says
+├── JarError            254  a jar could not be had, or is not what it should be
 ├── ProcessError        255  a child process could not be started or ended
 ├── ClusterError        255  the brokers did not do what was asked of them
 ├── DatabaseError       255  a database server did not do what was asked of it

@@ -294,13 +294,14 @@ def test_a_row_without_a_topic_is_refused_once_and_leaves_nothing(
     sink = exactly_once_kafka(
         sink_id=f"sink-{bench.topic}",
         options={"kafka.bootstrap.servers": bench.cluster.bootstrap("suspects")},
+        lanes=1,
         small_batch_bytes=2**20 if way == "whole" else 0,
         small_lane_bytes=0 if way == "executors" else 2**20,
         fast=fast,
     )
-    some = bench.rows(0).selectExpr(
-        "key", "value", f"IF(key = '7', NULL, '{bench.topic}') AS topic"
-    )
-    with pytest.raises(RefusedError, match=r"batch 0.*a row has no topic"):
-        sink(some, 0)
-    assert bench.visible() == []
+    sink(bench.rows(0).selectExpr("key", "value", f"'{bench.topic}' AS topic"), 0)
+    without = f"IF(key = '7', NULL, '{bench.topic}') AS topic"
+    some = bench.rows(1).selectExpr("key", "value", without)
+    with pytest.raises(RefusedError, match=r"batch 1.*a row has no topic"):
+        sink(some, 1)
+    assert bench.visible() == expected(0)

@@ -126,20 +126,39 @@ def test_the_stale_checkpoint_is_no_artefact_of_python(tmp_path: Path) -> None:
     assert (verdict["verdict"], found(verdict)) == ("BROKEN", ["lost"]), verdict["reasons"]
 
 
+def reproduced(version: str, broker: LocalCluster, *options: str) -> tuple[int, list[str]]:
+    """The exit code of the finding's own program, and its lines: given, commit, end, restart."""
+    classpath = os.pathsep.join(map(str, jars.classpath(f"streams-{version}")))
+    java = find_java().executable
+    ended = subprocess.run(
+        [java, "-cp", classpath, str(REPRODUCTION), broker.bootstrap(), *options],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    lines = ended.stdout.splitlines()
+    assert len(lines) == 4, ended.stdout + ended.stderr[-3000:]
+    return ended.returncode, lines
+
+
 @pytest.mark.parametrize(("version", "code"), [("4.3.1", 1), ("3.7.2", 0)])
 def test_the_finding_can_be_reproduced_without_onceproof(
     version: str, code: int, one_broker: LocalCluster
 ) -> None:
-    classpath = os.pathsep.join(map(str, jars.classpath(f"streams-{version}")))
-    ended = subprocess.run(
-        [find_java().executable, "-cp", classpath, str(REPRODUCTION), one_broker.bootstrap()],
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert ended.returncode == code, ended.stdout + ended.stderr[-3000:]
-    assert ended.stdout.startswith("fed 8400, committed position 8400, came out ")
+    ended, (given, commit, at_end, restarted) = reproduced(version, one_broker)
+    assert ended == code, at_end
+    assert given.startswith(f"Kafka {version}, {{backlog=all, instances=1, partitions=1, ")
+    assert commit.startswith("the first commit, which timed out: position {0=")
+    assert commit.endswith("; seeks: []") is (code == 1), commit
+    assert at_end.startswith("at the end: fed 8400, position {0=8400}, came out ")
+    assert restarted.partition(": ")[2] == at_end.partition(": ")[2]
+
+
+def test_the_finding_does_not_come_where_no_commit_fails(one_broker: LocalCluster) -> None:
+    ended, (_, commit, at_end, _) = reproduced("4.3.1", one_broker, "planted=false")
+    assert (ended, at_end.endswith(", lost 0")) == (0, True), at_end
+    assert commit.startswith("the first commit: position {0=")
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,8 @@ def _run(request: "Request", *, as_json: bool, bisect: bool) -> int:
     from onceproof.trial.plan import make_plan
     from onceproof.trial.run import run_trial
 
-    plan = make_plan(request)
     try:
+        plan = make_plan(request)
         with display(plan) as listener:
             result, directory = run_trial(plan, listener)
     except UsageError:
@@ -81,7 +81,8 @@ def _run(request: "Request", *, as_json: bool, bisect: bool) -> int:
     except OnceproofError as error:
         if not bisect:
             raise
-        say_error(f"skipped: {error}")  # a build whose brokers do not start is neither good nor bad
+        # A build that is not there, or whose brokers do not start, is neither good nor bad.
+        say_error(f"skipped: {error}")
         return BISECT_SKIP
     _tell(result, directory, as_json=as_json)
     is_skipped = bisect and result.verdict.value == "UNKNOWN"

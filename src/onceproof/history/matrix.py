@@ -10,6 +10,9 @@ from typing import Any
 
 from onceproof.history.verdict import Verdict
 
+# Of the trials on a bad version: a race may be missed now and then, 18 of 20 must come.
+BROKEN_SHARE_MIN = 0.9
+
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixTrial:
@@ -54,11 +57,12 @@ class MatrixRow:
 
     @property
     def is_as_expected(self) -> bool:
-        if self.expected is None:
-            return True
-        named = self.expected_anomalies if self.expected is Verdict.BROKEN else ()
+        """A good version holds in every trial, a bad one breaks in nearly all, and as it should."""
+        if self.expected is not Verdict.BROKEN:
+            return self.expected in (None, self.verdict)
+        named = self.expected_anomalies
         breaks_so = not named or set(self.anomalies) == set(named)
-        return self.verdict is self.expected and breaks_so
+        return breaks_so and self.broken / max(1, len(self.trials)) >= BROKEN_SHARE_MIN
 
 
 @dataclass(frozen=True, kw_only=True)

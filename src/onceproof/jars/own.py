@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from onceproof.errors import UsageError
+from onceproof.errors import JarError, UsageError
 from onceproof.jars.cache import classpath
 from onceproof.jars.fetch import sha256
 
@@ -45,13 +45,14 @@ class OwnJars:
 
 
 def own_jars(folder: Path, library: str, option: str) -> OwnJars:
-    """UsageError: not a folder with this library, or a file of it is no whole jar."""
+    """JarError: a build that failed left this. UsageError: two builds, of which one is meant."""
     if not folder.is_dir():
-        raise UsageError(f"{option}: {folder} is no folder; it must hold {library}<version>.jar")
+        raise JarError(f"{option}: {folder} is no folder; it must hold {library}<version>.jar")
     jars = sorted(jar for jar in folder.glob("*.jar") if not jar.stem.endswith(NO_CODE))
     found = [jar for jar in jars if _is_library(jar, library)]
     if len(found) != 1:
-        raise UsageError(
+        problem = UsageError if found else JarError
+        raise problem(
             f"{option}: {folder} must hold one {library}<version>.jar, and all it needs;"
             f" got {len(found)}"
         )
@@ -68,7 +69,7 @@ def _is_library(jar: Path, library: str) -> bool:
 def _require_whole(jars: Sequence[Path], option: str) -> None:
     for jar in jars:
         if not zipfile.is_zipfile(jar):
-            raise UsageError(
+            raise JarError(
                 f"{option}: {jar} is not a whole jar ({jar.stat().st_size} bytes); fetch or build"
                 " it again"
             )

@@ -28,13 +28,13 @@ from onceproof.sink.ledger.entries import (
     lane_partition,
     ruling_key,
 )
-from onceproof.sink.ledger.reader import last_entry
+from onceproof.sink.ledger.reader import last_entry, last_word
 from onceproof.sink.ledger.topic import EAGER_BROKERS_MAX, ensure_ledger, warn_of_old_brokers
 from onceproof.sink.ownership import judge_ownership, predecessors, refuse_tokens_ahead
 from onceproof.sink.producing.transaction import Record, Transaction, open_transaction
 from onceproof.sink.rows import LaneRows
 from onceproof.sink.settings import Settings
-from onceproof.sink.writing import write_rows
+from onceproof.sink.writing import commit_entry, write_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +53,7 @@ class Lead:
 
     transaction: Transaction
     last: Manifest | None
+    end: int  # of the manifests' partition, when `last` was read
     ruling: Ruling | None = None  # an operator's, about the batch of `last`
 
     def replays(self, query: str, batch_id: int) -> bool:
@@ -131,7 +132,7 @@ class Announcer:
 
         try:
             write_ms, commit_ms = write_rows(
-                lead.transaction, rows, entry, self._settings, f"batch {batch_id}"
+                lead.transaction, rows, entry, self._settings, f"batch {batch_id}", lead.end
             )
         except BaseException:
             lead.transaction.close()
@@ -170,12 +171,13 @@ class Announcer:
         transaction = open_transaction(
             settings.producer(settings.driver_transactional_id()), fast=settings.fast
         )
-        last = last_entry(settings, MANIFEST_PARTITION)
+        found = last_word(settings, MANIFEST_PARTITION)
+        last = found.entry
         if isinstance(last, Token):
             raise SinkError(f"ledger {settings.ledger_topic} has a token among its manifests")
         if isinstance(last, Ruling):
-            return Lead(transaction=transaction, last=last.manifest, ruling=last)
-        return Lead(transaction=transaction, last=last)
+            return Lead(transaction=transaction, last=last.manifest, end=found.end, ruling=last)
+        return Lead(transaction=transaction, last=last, end=found.end)
 
     def _tokens(self, last: Manifest | None) -> list[Token]:
         """Of every lane this sink ever had."""
@@ -212,7 +214,7 @@ class Announcer:
         try:
             lead.transaction.begin()
             lead.transaction.produce_record(record)
-            lead.transaction.commit()
+            commit_entry(lead.transaction, record, self._settings, lead.end)
         finally:
             lead.transaction.close()
 

@@ -23,7 +23,7 @@ from onceproof.sink.ledger.entries import (
     lane_key,
     lane_partition,
 )
-from onceproof.sink.ledger.reader import last_entry
+from onceproof.sink.ledger.reader import last_word
 from onceproof.sink.producing.transaction import Record, Transaction, open_transaction
 from onceproof.sink.reports import LaneReport, LaneState
 from onceproof.sink.rows import LaneRows
@@ -42,6 +42,7 @@ class OpenLane:
     lane: int
     transaction: Transaction
     entry: Entry | None
+    end: int  # of its partition of the ledger, when the entry was read
     fence_ms: float
     read_ms: float
 
@@ -52,12 +53,13 @@ def open_lane(settings: Settings, lane: int) -> OpenLane:
         settings.producer(settings.lane_transactional_id(lane)), fast=settings.fast
     )
     fenced = time.monotonic()
-    entry = last_entry(settings, lane_partition(lane))
+    found = last_word(settings, lane_partition(lane))
     read = time.monotonic()
     return OpenLane(
         lane=lane,
         transaction=transaction,
-        entry=entry,
+        entry=found.entry,
+        end=found.end,
         fence_ms=(fenced - started) * 1000,
         read_ms=(read - fenced) * 1000,
     )
@@ -83,7 +85,7 @@ def require_manifest(work: Work) -> None:
 
 
 def _is_announced(work: Work) -> bool:
-    entry = last_entry(work.settings, MANIFEST_PARTITION)
+    entry = last_word(work.settings, MANIFEST_PARTITION).entry
     manifest = entry.manifest if isinstance(entry, Ruling) else entry
     return isinstance(manifest, Manifest) and is_ours(manifest, work)
 
@@ -162,7 +164,7 @@ def _write(opened: OpenLane, work: Work, rows: LaneRows) -> tuple[float, float]:
     def token() -> Record:
         return _token(opened.lane, work, rows)
 
-    return write_rows(opened.transaction, rows, token, work.settings, place)
+    return write_rows(opened.transaction, rows, token, work.settings, place, opened.end)
 
 
 def _token(lane: int, work: Work, rows: LaneRows) -> Record:

@@ -29,6 +29,7 @@ from onceproof.sink.ledger.entries import (
 from onceproof.sink.ledger.reader import borrowed_reader
 from onceproof.sink.producing.transaction import Record, open_transaction
 from onceproof.sink.settings import Settings
+from onceproof.sink.writing import commit_entry
 
 ATTEMPTS_MAX = 5
 
@@ -40,6 +41,7 @@ class SinkState:
     manifest: Manifest | None
     ruling: Ruling | None
     tokens: dict[int, Token | None]
+    end: int  # of the manifests' partition
 
     def missing(self) -> list[int]:
         """Lanes of the last batch that are not committed."""
@@ -55,14 +57,15 @@ class SinkState:
 
 def inspect(settings: Settings) -> SinkState:
     with borrowed_reader(settings) as reader:
-        last = reader.last_entry(MANIFEST_PARTITION)
+        found = reader.last_word(MANIFEST_PARTITION)
+        last = found.entry
         ruling = last if isinstance(last, Ruling) else None
         manifest = ruling.manifest if ruling else last if isinstance(last, Manifest) else None
         tokens: dict[int, Token | None] = {}
         for lane in range(manifest.lanes if manifest else 0):
-            entry = reader.last_entry(lane_partition(lane))
+            entry = reader.last_word(lane_partition(lane)).entry
             tokens[lane] = entry if isinstance(entry, Token) else None
-    return SinkState(manifest=manifest, ruling=ruling, tokens=tokens)
+    return SinkState(manifest=manifest, ruling=ruling, tokens=tokens, end=found.end)
 
 
 def rule(settings: Settings, *, batch: int, decision: Decision, reason: str) -> Ruling:
@@ -95,16 +98,15 @@ def _rule(settings: Settings, batch: int, decision: Decision, reason: str) -> Ru
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             reason=reason,
         )
-        transaction.begin()
-        transaction.produce_record(
-            Record(
-                topic=settings.ledger_topic,
-                partition=MANIFEST_PARTITION,
-                key=ruling_key(ruling),
-                value=ruling.to_bytes(),
-            )
+        record = Record(
+            topic=settings.ledger_topic,
+            partition=MANIFEST_PARTITION,
+            key=ruling_key(ruling),
+            value=ruling.to_bytes(),
         )
-        transaction.commit()
+        transaction.begin()
+        transaction.produce_record(record)
+        commit_entry(transaction, record, settings, state.end)
     finally:
         transaction.close()
     _fence_lanes(settings, ruling.manifest)

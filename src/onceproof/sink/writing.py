@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from onceproof.sink.errors import LaneError, OutlastedError
+from onceproof.sink.ledger.reader import require_end
 from onceproof.sink.producing.transaction import Record, Transaction
 from onceproof.sink.rows import LaneRows
 from onceproof.sink.settings import Settings
@@ -13,12 +14,13 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-def write_rows(
+def write_rows(  # noqa: PLR0917  (each of them is one thing, and none may be left out)
     transaction: Transaction,
     rows: LaneRows,
     entry: Callable[[], Record],  # asked for when all rows are read
     settings: Settings,
     place: str,
+    end: int,  # of the entry's partition, as it was read
 ) -> tuple[float, float]:
     """The milliseconds of writing and of committing."""
     began = time.monotonic()
@@ -26,9 +28,10 @@ def write_rows(
         transaction.begin()
         for batch in _in_time(rows, began, settings, place):
             transaction.produce_rows(batch, settings.topic)
-        transaction.produce_record(entry())
+        record = entry()
+        transaction.produce_record(record)
         written = time.monotonic()
-        transaction.commit()
+        commit_entry(transaction, record, settings, end)
     except LaneError as error:
         transaction.abandon()
         _stop_if_late(began, settings, place, error)
@@ -37,6 +40,14 @@ def write_rows(
         transaction.abandon()
         raise
     return (written - began) * 1000, (time.monotonic() - written) * 1000
+
+
+def commit_entry(transaction: Transaction, record: Record, settings: Settings, end: int) -> None:
+    """Only if the ledger was read to its end: the entry lies just there."""
+    assert record.partition is not None
+    transaction.flush()
+    require_end(settings, record.partition, end + 1)
+    transaction.commit()
 
 
 def _in_time(

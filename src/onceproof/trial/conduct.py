@@ -18,7 +18,7 @@ from onceproof.trial.judge import CaseFacts, Judged, judge_run
 from onceproof.trial.live import end_live_validator, start_live_validator
 from onceproof.trial.pour import pour_results
 from onceproof.trial.readback import read_back
-from onceproof.trial.seen import unseen
+from onceproof.trial.seen import unseen, unthrottled
 from onceproof.trial.small import settings_if_small
 from onceproof.trial.stage import Stage
 from onceproof.trial.strike import Striker
@@ -116,6 +116,7 @@ def _stand_still(stage: Stage, course: Course, end: DrainEnd, *, was_broken: boo
     course.frames = stage.frames_seen()
     course.doubts += stage.wire_troubles()
     course.doubts += unseen(stage.plan.scenario.seen, read_events(stage.directory.events))
+    course.doubts += _unmet_quota(stage)
     watch = Watch(stage)
     stable = settle(stage, watch)
     position = watch.position()
@@ -127,6 +128,16 @@ def _stand_still(stage: Stage, course: Course, end: DrainEnd, *, was_broken: boo
         is_short=end is DrainEnd.CAUGHT_UP and not watch.last.caught_up(),
         was_broken=was_broken,
     )
+
+
+def _unmet_quota(stage: Stage) -> list[str]:
+    from onceproof.report.throttling import read_produced
+
+    byte_rate = stage.plan.scenario.producer_byte_rate
+    if byte_rate is None:
+        return []
+    began = {"started_unix_s": stage.events.began_at}
+    return unthrottled(read_produced(began, stage.directory.history), byte_rate)
 
 
 def judge_standing(stage: Stage, course: Course, standing: Standing) -> None:

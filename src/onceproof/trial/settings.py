@@ -1,7 +1,9 @@
 """The suspect's settings: what the scenario and `--set` say, sorted out and checked."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from onceproof.suspects.streams.properties import (
     EXACTLY_ONCE,
     GUARANTEE,
     OWN_JARS,
+    STATE_BYTES,
     STATIC,
     WATERMARK_MS,
     is_on,
@@ -51,6 +54,9 @@ WHOLE_NUMBERS = {
     "bootstrap_from": 0,
     "session_timeout_ms": 1_000,
 }
+# A sum for all records, of which each has its share: "65536000 / records".
+SHARED = re.compile(r"(\d+) / records")
+STATE_BYTES_MAX = 1_000_000  # max.request.size and max.message.bytes are 1 MB by default
 # Settings that are versions of jars: what is asked for, and which the committed lock has.
 VERSIONS = {
     "clients": ("version of clients", KAFKA_PREFIX, kafka_versions),
@@ -102,14 +108,29 @@ def _known_settings(suspect: Suspect) -> list[str]:
 
 
 def sized(settings: dict[str, str], scenario: Scenario) -> dict[str, str]:
-    """ "auto" becomes a batch size that cuts an iteration's input into about sixteen batches."""
+    """ "auto" becomes a batch size that cuts an iteration's input into about sixteen batches, and
+    a sum for all records what one record has of it.
+    """
     batch = max(BATCH_RECORDS_MIN, scenario.records // scenario.iterations // BATCHES_WANTED)
-    whole = {name: str(batch) if value == "auto" else value for name, value in settings.items()}
+    whole = {
+        name: str(batch) if value == "auto" else _share(value, scenario.records)
+        for name, value in settings.items()
+    }
     for name, least in WHOLE_NUMBERS.items():
         value = whole.get(name, str(least))
         if not value.isdigit() or int(value) < least:
             raise UsageError(f"--set {name} must be a whole number from {least}; got {value!r}")
+    if int(whole.get(STATE_BYTES, "0")) > STATE_BYTES_MAX:
+        raise UsageError(
+            f"--set {STATE_BYTES} must be at most {STATE_BYTES_MAX}, as messages of Kafka are; got"
+            f" {whole[STATE_BYTES]!r} ({settings[STATE_BYTES]}): ask for more --records"
+        )
     return whole
+
+
+def _share(value: str, records: int) -> str:
+    summed = SHARED.fullmatch(value)
+    return value if summed is None else str(ceil(int(summed[1]) / records))
 
 
 def check_settings(suspect: Suspect, settings: Mapping[str, str], workload: str) -> None:

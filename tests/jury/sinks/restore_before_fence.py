@@ -11,13 +11,14 @@ from choreography import Complete, await_note, note
 
 from onceproof.sink import driver_lanes, lane
 from onceproof.sink.lane import OpenLane
-from onceproof.sink.ledger.entries import Entry, lane_partition
+from onceproof.sink.ledger.entries import lane_partition
+from onceproof.sink.ledger.reader import LastWord
 from onceproof.sink.producing.transaction import open_transaction
 from onceproof.sink.reports import LaneReport
 from onceproof.sink.settings import Settings
 from onceproof.sink.work import Work
 
-real_last_entry = lane.last_entry
+real_last_word = lane.last_word
 
 
 def leave_the_lane_to_a_task(_complete: Complete, reports: list[LaneReport], work: Work) -> None:
@@ -25,17 +26,24 @@ def leave_the_lane_to_a_task(_complete: Complete, reports: list[LaneReport], wor
 
 
 def restore_then_fence(settings: Settings, number: int) -> OpenLane:
-    entry = real_last_entry(settings, lane_partition(number))
+    found = real_last_word(settings, lane_partition(number))
     let_the_task_commit(expected="committed")
     transaction = open_transaction(
         settings.producer(settings.lane_transactional_id(number)), fast=settings.fast
     )
-    return OpenLane(lane=number, transaction=transaction, entry=entry, fence_ms=0.0, read_ms=0.0)
+    return OpenLane(
+        lane=number,
+        transaction=transaction,
+        entry=found.entry,
+        end=found.end,
+        fence_ms=0.0,
+        read_ms=0.0,
+    )
 
 
-def last_entry_after_the_fence(settings: Settings, partition: int) -> Entry | None:
+def last_word_after_the_fence(settings: Settings, partition: int) -> LastWord:
     let_the_task_commit(expected="refused")
-    return real_last_entry(settings, partition)
+    return real_last_word(settings, partition)
 
 
 def let_the_task_commit(*, expected: str) -> None:
@@ -49,7 +57,8 @@ def let_the_task_commit(*, expected: str) -> None:
 if __name__ == "__main__":
     choreography.before_lanes_are_written(leave_the_lane_to_a_task)
     if not choreography.IS_FIRST_LIFE and choreography.HONEST:
-        lane.last_entry = last_entry_after_the_fence
+        lane.last_word = last_word_after_the_fence
     elif not choreography.IS_FIRST_LIFE:
         driver_lanes.open_lane = restore_then_fence
+        choreography.do_not_look_where_the_entry_lies()
     choreography.run()

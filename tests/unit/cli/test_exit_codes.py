@@ -123,3 +123,29 @@ def test_bisect_skips_a_build_that_cannot_be_tried_and_no_mistake_of_the_users(
     assert main(["run", "tc01_normal"]) == plain
     assert main(["run", "tc01_normal", "--bisect"]) == bisect
     assert str(problem) in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "option", "library"),
+    [
+        ("kafka_20685_stale_checkpoint", "--streams-jars", "kafka-streams-9.9.0.jar"),
+        ("kafka_17507_marker_race", "--kafka-jars", "kafka_2.13-9.9.0.jar"),
+    ],
+)
+def test_bisect_skips_a_build_that_left_no_library_or_half_of_one(
+    scenario: str,
+    option: str,
+    library: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`git bisect run` ends at any code from 128 on: a commit that cannot be built must not."""
+    folder = tmp_path / "libs"
+    words = ["run", scenario, option, str(folder)]
+    for left in ("nothing", "an empty folder", "half a jar"):
+        if left != "nothing":
+            folder.mkdir(exist_ok=True)
+        if left == "half a jar":
+            (folder / library).write_bytes(b"PK\x03\x04 and no more")
+        assert (main(words), main([*words, "--bisect"])) == (254, 125), left
+        assert str(folder) in capsys.readouterr().err.splitlines()[-1]

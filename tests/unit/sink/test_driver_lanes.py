@@ -3,7 +3,7 @@
 import pyarrow
 import pytest
 
-from onceproof.sink import driver_lanes
+from onceproof.sink import driver_lanes, writing
 from onceproof.sink.driver_lanes import DriverLanes
 from onceproof.sink.errors import LaneError
 from onceproof.sink.lane import OpenLane
@@ -20,6 +20,8 @@ class MadeUpTransaction:
     def produce_rows(self, rows: pyarrow.RecordBatch, topic: str | None) -> None: ...
 
     def produce_record(self, record: Record) -> None: ...
+
+    def flush(self) -> None: ...
 
     def commit(self) -> None: ...
 
@@ -59,7 +61,9 @@ class Opened(list[int]):
     def __call__(self, _settings: Settings, lane: int) -> OpenLane:
         self.append(lane)
         transaction = MadeUpTransaction()
-        return OpenLane(lane=lane, transaction=transaction, entry=None, fence_ms=0.0, read_ms=0.0)
+        return OpenLane(
+            lane=lane, transaction=transaction, entry=None, end=0, fence_ms=0.0, read_ms=0.0
+        )
 
 
 @pytest.fixture
@@ -67,6 +71,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
     opened = Opened()
     monkeypatch.setattr(driver_lanes, "open_lane", opened)
     monkeypatch.setattr(driver_lanes, "require_manifest", lambda _work: None)
+    monkeypatch.setattr(writing, "require_end", lambda _settings, _partition, _end: None)
     return opened
 
 

@@ -6,9 +6,19 @@ import pytest
 
 from onceproof.sink.errors import LaneError, RefusedError
 from onceproof.sink.ledger import reader as room
-from onceproof.sink.ledger.reader import SILENCE_S_MAX, SilentError, last_entry
+from onceproof.sink.ledger.reader import (
+    SILENCE_S_MAX,
+    LastWord,
+    SilentError,
+    last_entry,
+    require_end,
+)
 
 SETTINGS: Any = "settings"
+
+
+class MadeUpSettings:
+    ledger_topic = "s.ledger"
 
 
 class Reader:
@@ -16,17 +26,22 @@ class Reader:
 
     line: list[Exception | None]
     made: list["Reader"]
+    ends: list[int]
 
     def __init__(self, _settings: Any) -> None:
         self.asked: list[float | None] = []
         self.is_closed = False
         Reader.made.append(self)
 
-    def last_entry(self, _partition: int, silence_s: float | None = None) -> None:
+    def last_word(self, _partition: int, silence_s: float | None = None) -> LastWord:
         self.asked.append(silence_s)
         said = Reader.line.pop(0)
         if said is not None:
             raise said
+        return LastWord(entry=None, end=0)
+
+    def end(self, _partition: int) -> int:
+        return Reader.ends.pop(0)
 
     def close(self) -> None:
         self.is_closed = True
@@ -61,3 +76,19 @@ def test_silence_of_a_new_one_and_any_other_failure_are_told(readers: type[Reade
         last_entry(SETTINGS, 0)
     assert all(each.is_closed for each in readers.made)
     assert len(readers.made) == 3
+
+
+def test_an_end_that_is_told_too_low_is_asked_for_again_by_a_new_reader(
+    readers: type[Reader],
+) -> None:
+    readers.ends = [6, 7]  # first of a broker that leads no more
+    require_end(SETTINGS, 0, 7)
+    assert len(readers.made) == 2
+
+
+def test_an_end_beyond_the_own_entry_means_that_another_one_was_not_seen(
+    readers: type[Reader],
+) -> None:
+    readers.ends = [9]
+    with pytest.raises(LaneError, match="ends at 9; expected 7"):
+        require_end(MadeUpSettings, 0, 7)

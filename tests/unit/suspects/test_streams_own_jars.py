@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onceproof.errors import UsageError
+from onceproof.errors import JarError, OnceproofError, UsageError
 from onceproof.machine import Java
 from onceproof.suspects.streams.own_jars import streams_classpath
 from onceproof.trial.about import versions
@@ -60,19 +60,19 @@ def test_all_its_jars_are_the_class_path(folder: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("path", ["/nowhere/at/all", "jars"])
-def test_a_folder_without_the_library_is_told(path: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(path)) as told:
+@pytest.mark.parametrize(("path", "kind"), [("/nowhere/at/all", JarError), ("jars", UsageError)])
+def test_a_folder_without_the_library_is_told(path: str, kind: type[OnceproofError]) -> None:
+    with pytest.raises(kind, match=re.escape(path)) as told:
         make_plan(Request(suspect="streams_exactly_once", settings=(f"streams_jars={path}",)))
     assert re.search("streams.jars", str(told.value))
-    with pytest.raises(UsageError, match=r"--kafka-jars: .* is no folder; it must hold kafka_2"):
+    with pytest.raises(JarError, match=r"--kafka-jars: .* is no folder; it must hold kafka_2"):
         make_plan(Request(kafka_jars=Path("nowhere")))
 
 
 def test_a_jar_that_is_half_there_is_named(folder: Path) -> None:
     whole = (folder / "slf4j-simple-1.jar").read_bytes()
     (folder / "slf4j-simple-1.jar").write_bytes(whole[:40])
-    with pytest.raises(UsageError, match=r"slf4j-simple-1.jar is not a whole jar \(40 bytes\)"):
+    with pytest.raises(JarError, match=r"slf4j-simple-1.jar is not a whole jar \(40 bytes\)"):
         make_plan(Request(kafka_jars=folder))
 
 

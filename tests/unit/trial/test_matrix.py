@@ -91,6 +91,34 @@ def test_a_row_is_broken_if_it_ever_broke_and_held_only_if_it_always_did() -> No
     assert MatrixRow(version="x", expected=None, trials=(trial(B),)).is_as_expected
 
 
+@pytest.mark.parametrize(
+    ("expected", "found", "is_as_expected"),
+    [
+        (B, (B,) * 18 + (H, H), True),
+        (B, (B,) * 18 + (U, H), True),
+        (B, (B,) * 17 + (H,) * 3, False),
+        (B, (B,) * 17 + (U,) * 3, False),  # one that could not be told did not come
+        (B, (B,) + (H,) * 19, False),
+        (B, (B, H), False),
+        (H, (H,) * 19 + (B,), False),
+        (H, (H,) * 19 + (U,), False),
+        (H, (H,) * 20, True),
+    ],
+)
+def test_a_bug_must_come_nearly_every_time_and_a_good_version_must_always_hold(
+    expected: Verdict, found: tuple[Verdict, ...], is_as_expected: bool
+) -> None:
+    row = MatrixRow(version="3.8.0", expected=expected, trials=tuple(map(trial, found)))
+    assert row.is_as_expected is is_as_expected
+
+
+def test_a_bug_that_came_once_in_twenty_trials_is_not_as_expected() -> None:
+    made = matrix(B, B, H, H)
+    rare = replace(made.rows[0], trials=(trial(B), *(trial(H) for _ in range(19))))
+    text = render_matrix_text([replace(made, rows=(rare, *made.rows[1:]))])
+    assert "first bad 3.8.0, first good 3.9.1: not as expected" in text
+
+
 def test_what_breaks_otherwise_than_expected_is_not_as_expected() -> None:
     lost = {"version": "3.8.0", "expected": B, "trials": (trial(B),)}
     assert MatrixRow(**lost, expected_anomalies=("lost",)).is_as_expected

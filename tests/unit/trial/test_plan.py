@@ -46,8 +46,34 @@ def test_batches_grow_with_the_input_of_an_iteration() -> None:
 
 
 @pytest.mark.parametrize(
+    ("variant", "records", "state_bytes"),
+    [
+        ("", None, 8_192),
+        ("", 2_000, 32_768),
+        ("", 60_000, 1_093),
+        (":static_membership", 4_000, 16_384),
+        (":punctuator", None, 32_768),
+        (":punctuator", 2_000, 131_072),
+    ],
+)
+def test_states_fill_the_same_memtables_however_few_the_records_are(
+    variant: str, records: int | None, state_bytes: int
+) -> None:
+    scenario = f"kafka_20685_stale_checkpoint{variant}"
+    settings = make_plan(Request(scenario=scenario, records=records)).settings
+    assert settings["state_bytes"] == str(state_bytes)
+    own = make_plan(Request(scenario=scenario, records=records, settings=("state_bytes=7",)))
+    assert own.settings["state_bytes"] == "7"
+
+
+@pytest.mark.parametrize(
     ("request_", "message"),
     [
+        (
+            Request(scenario="kafka_20685_stale_checkpoint", records=60),
+            "state_bytes must be at most 1000000, as messages of Kafka are; got '1092267'"
+            " (65536000 / records): ask for more --records",
+        ),
         (Request(scenario="nope"), "unknown scenario 'nope'; known: chaos_loop, "),
         (Request(scenario="nope.toml"), "scenario file nope.toml does not exist"),
         (Request(suspect="nope"), "unknown suspect 'nope'; known: command, consumer_auto_commit"),

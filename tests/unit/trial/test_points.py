@@ -9,6 +9,7 @@ from onceproof.history.event import Event
 from onceproof.history.finding import Finding
 from onceproof.report.throttling import Answer, Produced
 from onceproof.trial.points import POINTS, Seen, check_points, judge_points
+from onceproof.trial.seen import unthrottled
 
 
 def progress(at_s: float, fed: int, position: int) -> Event:
@@ -118,3 +119,12 @@ def test_without_a_recording_nothing_is_claimed_of_it() -> None:
 def test_an_unknown_point_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match="unknown point 'fast'; known: data_is_whole, "):
         check_points(["fast"])
+
+
+def test_a_quota_that_throttled_nothing_put_nothing_to_the_test() -> None:
+    unhindered = replace(GOOD.produced, marked=())
+    assert unthrottled(GOOD.produced, 40_000) == []
+    assert unthrottled(unhindered, 40_000) == [
+        "what this scenario is about was not seen: with a quota of 40,000 bytes a second none of 3"
+        " answers to Produce was throttled; ask for more --records"
+    ]

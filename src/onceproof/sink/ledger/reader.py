@@ -6,11 +6,15 @@ the entry that a predecessor commits in between.
 
 log start ········· entries, markers, aborted entries ········· high watermark
                                   ◀── 64 back, 512 back, … until an entry is found
+
+A broker that was cut off, and does not know that it leads no more, tells an old end. So the end
+that was read is kept: what is written on the strength of it must lie there (`require_end`).
 """
 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from threading import Lock, Timer
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -48,6 +52,14 @@ client_log = logging.getLogger("onceproof.sink.librdkafka")
 client_log.addHandler(logging.NullHandler())
 
 
+@dataclass(frozen=True, kw_only=True)
+class LastWord:
+    """The last entry of a partition, and where the next record of it will lie."""
+
+    entry: Entry | None
+    end: int
+
+
 class SilentError(LaneError):
     """No broker has said anything of use, neither an entry nor that there is none."""
 
@@ -67,7 +79,10 @@ class LedgerReader:
             with suppress(KafkaException):  # told when it is asked for more
                 client.list_topics(self._topic, timeout=INTRODUCTION_S_MAX)
 
-    def last_entry(self, partition: int, silence_s: float = READ_S_MAX) -> Entry | None:
+    def end(self, partition: int) -> int:
+        return self._watermarks(TopicPartition(self._topic, partition), Budget(SILENCE_S_MAX))[1]
+
+    def last_word(self, partition: int, silence_s: float = READ_S_MAX) -> LastWord:
         """SilentError after so many seconds in which nothing was heard."""
         place = TopicPartition(self._topic, partition)
         budget, silence = Budget(READ_S_MAX), Budget(silence_s)
@@ -76,11 +91,11 @@ class LedgerReader:
         try:
             while high > low:
                 start = max(low, high - look_back)
-                entry = self._last_between(place, start, high, budget, Budget(silence_s))
-                if entry is not None or start == low:
-                    return entry
+                found = self._last_between(place, start, high, budget, Budget(silence_s))
+                if found.entry is not None or start == low:
+                    return found
                 look_back *= 8  # only markers and aborted entries so far: further back
-            return None
+            return LastWord(entry=None, end=high)
         finally:
             self._entries.unassign()  # or it would go on fetching until it is used again
 
@@ -105,7 +120,7 @@ class LedgerReader:
 
     def _last_between(
         self, place: TopicPartition, start: int, high: int, budget: Budget, silence: Budget
-    ) -> Entry | None:
+    ) -> LastWord:
         """Read from `start` until the last stable offset has reached `high`, however long it takes.
 
         An entry hidden behind an open transaction is not "no entry": only an end-of-partition at or
@@ -128,12 +143,12 @@ class LedgerReader:
             if problem is None and value is not None:
                 last = read_entry(value)
                 if offset + 1 >= high:
-                    return last
+                    return LastWord(entry=last, end=offset + 1)
             elif problem is None:
                 raise LaneError(f"ledger {_named(place)}@{offset} has no value")
             elif problem.code() == KafkaError._PARTITION_EOF:
                 if offset >= high:
-                    return last
+                    return LastWord(entry=last, end=offset)
             elif _is_final(problem.code()) or problem.fatal():
                 raise failure(f"ledger {_named(place)}", problem.code(), problem.str())
         raise LaneError(
@@ -196,11 +211,34 @@ def _expire(settings: Settings, reader: LedgerReader) -> None:
         reader.close()
 
 
-def last_entry(settings: Settings, partition: int) -> Entry | None:
+def last_word(settings: Settings, partition: int) -> LastWord:
     with suppress(SilentError), borrowed_reader(settings) as reader:
-        return reader.last_entry(partition, SILENCE_S_MAX)
+        return reader.last_word(partition, SILENCE_S_MAX)
     try:
         with borrowed_reader(settings, new=True) as reader:
-            return reader.last_entry(partition)
+            return reader.last_word(partition)
     except SilentError as silent:
         raise silent.told from silent
+
+
+def last_entry(settings: Settings, partition: int) -> Entry | None:
+    return last_word(settings, partition).entry
+
+
+def require_end(settings: Settings, partition: int, end: int) -> None:
+    """LaneError unless the partition ends there.
+
+    Beyond it: somebody's entry was not seen when it was read. Before it: whoever we ask does not
+    lead the partition any more, though our own entry has arrived.
+    """
+    budget, found = Budget(SILENCE_S_MAX), -1
+    while found < end and not budget.spent():
+        with borrowed_reader(settings, new=found >= 0) as reader:
+            found = reader.end(partition)
+        if found < end:
+            pause(PAUSE_S)
+    if found != end:
+        raise LaneError(
+            f"ledger {settings.ledger_topic}-{partition} ends at {found}; expected {end}: it was"
+            " read from a broker that did not lead it any more, or others write to it"
+        )

@@ -86,14 +86,18 @@ class NativeTransaction:
             self._library.rd_kafka_error_destroy(error)
             self._wait_for_room()
 
-    def commit(self) -> None:
+    def flush(self) -> None:
+        """Here, not inside the commit: a failed record is to be told by its own error."""
         budget = Budget(COMMIT_S_MAX)
-        # Here, not inside the commit: a failed record is to be told by its own error.
         while (
             self._library.rd_kafka_flush(self._handle, FLUSH_SLICE_MS) != 0 and not budget.spent()
         ):
             self._raise_failed_record()
         self._raise_failed_record()
+
+    def commit(self) -> None:
+        self.flush()
+        budget = Budget(COMMIT_S_MAX)
         while True:
             left_ms = int(max(0.1, budget.left_s()) * 1000)
             error = self._library.rd_kafka_commit_transaction(self._handle, left_ms)

@@ -91,6 +91,11 @@ class PlainTransaction:
         if self._rows % SERVE_DELIVERIES_EVERY == 0:
             self._producer.poll(0)
 
+    def flush(self) -> None:
+        self._producer.flush(COMMIT_S_MAX)
+        if self._failed is not None:
+            raise self._failure("delivery", self._failed)
+
     def commit(self) -> None:
         what = f"commit_transaction to {named_topics(self._topics)}"
         self._patiently(self._producer.commit_transaction, COMMIT_S_MAX, what)

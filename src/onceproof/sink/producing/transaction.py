@@ -47,6 +47,10 @@ class Transaction(Protocol):
 
     def produce_record(self, record: Record) -> None: ...
 
+    def flush(self) -> None:
+        """Return when all that was produced has arrived."""
+        ...
+
     def commit(self) -> None:
         """Commit, or raise: after that the outcome is for the next fence-and-read to find out."""
         ...

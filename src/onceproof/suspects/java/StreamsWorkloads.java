@@ -28,7 +28,8 @@ import org.apache.kafka.streams.state.StoreBuilder;
 import org.apache.kafka.streams.state.Stores;
 
 /**
- * The four workloads on Kafka Streams, with nothing in between: one processor, one RocksDB store.
+ * The four workloads on Kafka Streams, with nothing in between: one processor, and one RocksDB store (none with copy,
+ * unless a punctuator writes to it).
  *
  * <p>Arguments: workload (copy, fold, dedup, last), input topic, output topic, whether the store is
  * cached (true, false), the least length of a state, how often a punctuator writes down what is late (ms;

@@ -18,7 +18,7 @@ def streams_classpath(settings: Mapping[str, str]) -> list[Path]:
 
 
 def own_streams(settings: Mapping[str, str]) -> OwnJars | None:
-    """None: a version of the lock is meant. UsageError: the folder is not what it should be."""
+    """None: a version of the lock is meant. JarError: the folder is not what it should be."""
     if not settings.get(OWN_JARS):
         return None
     folder = Path(settings[OWN_JARS])

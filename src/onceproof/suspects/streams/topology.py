@@ -1,7 +1,7 @@
 """The four workloads as one topology of the Processor API; the processor is Python's.
 
     input topic ──▶ source ──▶ step (Python) ──▶ sink ──▶ output topic
-                                 │ state store, RocksDB, with its changelog
+                                 │ state store, RocksDB, with its changelog; `copy` has none
 
 Calls from Java come on the stream thread. One processor, and one store, for each task.
 """
