@@ -25,6 +25,13 @@ CHILD_VARIABLE = "ONCEPROOF_CHILD"
 KILL_S_MAX = 10.0
 
 
+def own_environment() -> dict[str, str]:
+    """For a child that has ours. A copy: the table itself may move under the child while another
+    thread sets a variable, and the child cannot be started then ("Bad address").
+    """
+    return dict(os.environ)
+
+
 class Ward:
     """This process's warden. Started with the first child; ends after us, and after all of ours."""
 
@@ -36,6 +43,7 @@ class Ward:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            env=own_environment(),
             start_new_session=True,
         )
         # Also what others start in this process (PySpark's gateway JVM) must carry the mark.

@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
 
 from onceproof import warden
 from onceproof.deadline import Deadline, wait_until
-from onceproof.process import Child, spawn
+from onceproof.process import Child, own_environment, spawn
 
 # A family as Spark makes it: a grandchild in a group of its own, and one in a session of its own.
 FAMILY = (
@@ -109,3 +110,26 @@ def test_a_child_can_be_somebody_else_and_still_be_ended(tmp_path: Path) -> None
     assert "root" not in child.log_tail()
     child.kill()
     assert child.exit_code() == -signal.SIGKILL
+
+
+def test_a_child_can_be_started_while_another_thread_sets_variables() -> None:
+    """As Spark is started beside the brokers. With the table itself every second one fails."""
+    stop = threading.Event()
+    names = [f"ONCEPROOF_TEST_{number}" for number in range(5_000)]
+
+    def set_variables() -> None:
+        for name in names:
+            if stop.is_set():
+                return
+            os.environ[name] = "set"
+
+    thread = threading.Thread(target=set_variables)
+    thread.start()
+    try:
+        for _ in range(20):
+            subprocess.run(["/bin/true"], env=own_environment(), start_new_session=True, check=True)
+    finally:
+        stop.set()
+        thread.join()
+        for name in names:
+            os.environ.pop(name, None)

@@ -9,6 +9,7 @@ from pathlib import Path
 from onceproof.cluster.classdata import ClassArchive
 from onceproof.errors import unknown_name
 from onceproof.jars.own import OwnJars
+from onceproof.process import own_environment
 
 JAR_SET_PREFIX = "kafka-"
 DEFAULT_VERSION = "4.3.1"
@@ -103,6 +104,11 @@ def own_software(own: OwnJars) -> BrokerSoftware:
 def _java_identity(java: str) -> str:
     """The JVM's build, which an archive of classes is bound to."""
     result = subprocess.run(
-        [java, "-version"], capture_output=True, text=True, timeout=30, check=False
+        [java, "-version"],
+        capture_output=True,
+        text=True,
+        env=own_environment(),
+        timeout=30,
+        check=False,
     )
     return result.stderr

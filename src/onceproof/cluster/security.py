@@ -37,6 +37,7 @@ from onceproof.cluster.settings import LISTENERS, SUSPECTS
 from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import ClusterError
 from onceproof.machine import find_java
+from onceproof.process import own_environment
 
 MECHANISM = "SCRAM-SHA-512"
 KEYTOOL_S_MAX = 60
@@ -96,6 +97,7 @@ class Secured:
             [str(keytool), *arguments, *store, "-storepass", _STORE_PASSWORD],
             capture_output=True,
             text=True,
+            env=own_environment(),
             timeout=KEYTOOL_S_MAX,
             check=False,
         )

@@ -20,6 +20,7 @@ from pathlib import Path
 from onceproof.cache import cache_directory
 from onceproof.cluster.settings import CONTROLLER, to_text
 from onceproof.errors import ClusterError
+from onceproof.process import own_environment
 
 FORMAT_S_MAX = 60
 META = "meta.properties"
@@ -50,7 +51,14 @@ def format_storage(
     """Run Kafka's own tool on `properties_file`, whose log.dirs is `directory`."""
     argv = [java, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classpath]
     argv += ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(properties_file)]
-    result = subprocess.run(argv, capture_output=True, text=True, timeout=FORMAT_S_MAX, check=False)
+    result = subprocess.run(
+        argv,
+        capture_output=True,
+        text=True,
+        env=own_environment(),
+        timeout=FORMAT_S_MAX,
+        check=False,
+    )
     if result.returncode != 0 or not (directory / META).is_file():
         said = " | ".join((result.stdout + result.stderr).strip().splitlines()[-3:])
         raise ClusterError(f"kafka-storage could not format {directory}; it said: {said}")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from onceproof.errors import MachineError
 from onceproof.machine import package_advice
+from onceproof.process import own_environment
 
 PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin")
 PROGRAMS = ("postgres", "initdb")
@@ -35,7 +36,14 @@ def postgres_version() -> str:
     except MachineError:
         return NOT_INSTALLED
     asked = [str(program), "--version"]
-    said = subprocess.run(asked, capture_output=True, text=True, timeout=ANSWER_S_MAX, check=False)
+    said = subprocess.run(
+        asked,
+        capture_output=True,
+        text=True,
+        env=own_environment(),
+        timeout=ANSWER_S_MAX,
+        check=False,
+    )
     found = re.search(r"\d+(\.\d+)*", said.stdout)
     return found[0] if found else NOT_INSTALLED
 
