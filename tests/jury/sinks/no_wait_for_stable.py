@@ -67,5 +67,7 @@ if __name__ == "__main__":
         lane.last_word = last_word_while_a_stranger_writes
     if not choreography.HONEST:
         LedgerReader._watermarks = watermarks_of_what_is_stable
+    if choreography.IS_FIRST_LIFE or not choreography.HONEST:
+        # Else the real sink would not commit behind a stranger in the first place.
         choreography.do_not_look_where_the_entry_lies()
     choreography.run()
