@@ -10,18 +10,16 @@ import choreography
 from choreography import Complete, note, setting
 from confluent_kafka import Producer, TopicPartition
 
-from onceproof.sink import lane
 from onceproof.sink.budget import Budget
 from onceproof.sink.ledger.entries import lane_partition
 from onceproof.sink.ledger.reader import LastWord, LedgerReader
 from onceproof.sink.reports import LaneReport
-from onceproof.sink.settings import Settings
 from onceproof.sink.work import Work
 
 ENDS_AFTER_S = 4.0
 CALL_S = 30.0
 
-real_last_word = lane.last_word
+real_last_word = LedgerReader.last_word
 
 
 def stranger() -> Producer:
@@ -46,11 +44,13 @@ def commit_behind_a_stranger(complete: Complete, reports: list[LaneReport], work
     complete(reports)
 
 
-def last_word_while_a_stranger_writes(settings: Settings, partition: int) -> LastWord:
+def last_word_while_a_stranger_writes(
+    reader: LedgerReader, partition: int, *silence_s: float
+) -> LastWord:
     if not note("stranger-ends").exists():
         note("stranger-ends").touch()
         threading.Timer(ENDS_AFTER_S, stranger).start()
-    return real_last_word(settings, partition)
+    return real_last_word(reader, partition, *silence_s)
 
 
 def watermarks_of_what_is_stable(
@@ -64,7 +64,7 @@ def watermarks_of_what_is_stable(
 if __name__ == "__main__":
     choreography.before_lanes_are_written(commit_behind_a_stranger)
     if not choreography.IS_FIRST_LIFE:
-        lane.last_word = last_word_while_a_stranger_writes
+        LedgerReader.last_word = last_word_while_a_stranger_writes
     if not choreography.HONEST:
         LedgerReader._watermarks = watermarks_of_what_is_stable
     if choreography.IS_FIRST_LIFE or not choreography.HONEST:
