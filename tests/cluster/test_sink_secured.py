@@ -82,10 +82,10 @@ class Bench:
             **changes,
         }
 
-    def write(self, batch: int, lanes: int = 2) -> None:
+    def write(self, batch: int, lanes: int = 2, *, fast: bool = True) -> None:
         """By a new sink each time: as after a restart."""
         sink = exactly_once_kafka(
-            sink_id=self.name, topic=self.topic, lanes=lanes, options=self.options()
+            sink_id=self.name, topic=self.topic, lanes=lanes, options=self.options(), fast=fast
         )
         sink(self.rows(), batch)
 
@@ -148,6 +148,17 @@ def test_each_acl_is_needed_and_the_error_names_what_it_is_about(bench: Bench, n
         bench.write_restart_and_grow()
     assert missing.name in str(refused.value), missing
     assert time.monotonic() - began < REFUSED_S_MAX
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_what_may_not_be_written_is_told_without_the_c_library_too(
+    bench: Bench, number: int
+) -> None:
+    missing = bench.needs[number]
+    bench.allow(*(need for need in bench.needs if need != missing))
+    with pytest.raises(SinkError, match=KAFKAS_WORDS["topic"]) as refused:
+        bench.write(0, fast=False)
+    assert missing.name in str(refused.value), missing
 
 
 def test_a_wrong_password_is_told_as_one_within_seconds(bench: Bench) -> None:

@@ -49,6 +49,7 @@ class NativeTransaction:
         self._topics: dict[str, int] = {}
         self._rows = 0
         self._failed: tuple[int, str] | None = None  # code and text of the first failed record
+        self._is_purged = False  # a record was thrown away by librdkafka, not for its own sake
         self._refused: tuple[int, str] | None = None  # last word of a broker to the whole client
         self._on_delivery = c.DELIVERY_CALLBACK(self._delivery_failed)
         self._on_error = c.ERROR_CALLBACK(self._client_failed)
@@ -94,20 +95,13 @@ class NativeTransaction:
         ):
             self._raise_failed_record()
         self._raise_failed_record()
+        if self._is_purged:
+            # librdkafka has given the transaction up, and says why when it refuses to commit it.
+            self._commit()
 
     def commit(self) -> None:
         self.flush()
-        budget = Budget(COMMIT_S_MAX)
-        while True:
-            left_ms = int(max(0.1, budget.left_s()) * 1000)
-            error = self._library.rd_kafka_commit_transaction(self._handle, left_ms)
-            if not error:
-                return
-            self._raise_failed_record()
-            if budget.spent() or not self._library.rd_kafka_error_is_retriable(error):
-                self._require(error, f"commit_transaction to {named_topics(self._topics)}")
-            self._library.rd_kafka_error_destroy(error)
-            pause(RETRY_PAUSE_S)
+        self._commit()
 
     def abandon(self) -> None:
         if self._handle is None:
@@ -187,6 +181,19 @@ class NativeTransaction:
         self._library.rd_kafka_error_destroy(error)
         return False
 
+    def _commit(self) -> None:
+        budget = Budget(COMMIT_S_MAX)
+        while True:
+            left_ms = int(max(0.1, budget.left_s()) * 1000)
+            error = self._library.rd_kafka_commit_transaction(self._handle, left_ms)
+            if not error:
+                return
+            self._raise_failed_record()
+            if budget.spent() or not self._library.rd_kafka_error_is_retriable(error):
+                self._require(error, f"commit_transaction to {named_topics(self._topics)}")
+            self._library.rd_kafka_error_destroy(error)
+            pause(RETRY_PAUSE_S)
+
     def _enqueue(self, topic: str, messages: Any) -> None:
         """All messages, in order; where the queue is full, wait and go on from there."""
         count = len(messages)
@@ -227,7 +234,9 @@ class NativeTransaction:
     def _delivery_failed(self, _handle: int, message: Any, _opaque: int | None) -> None:
         """Called by librdkafka, inside poll, flush or commit, for each record that failed."""
         failed = message.contents
-        if failed.err and failed.err not in c.PURGED and self._failed is None:
+        if failed.err in c.PURGED:
+            self._is_purged = True
+        elif failed.err and self._failed is None:
             code, text = self._told(failed.err)
             topic = self._library.rd_kafka_topic_name(failed.topic).decode()
             self._failed = (code, f"record {failed.private or 0} of topic {topic}: {text}")

@@ -12,6 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from onceproof.sink.budget import Budget, pause
 from onceproof.sink.errors import RefusedError, SinkError
+from onceproof.sink.producing.librdkafka import PURGED
 from onceproof.sink.producing.refusals import failure, is_final
 from onceproof.sink.producing.transaction import (
     ABORT_S_MAX,
@@ -42,6 +43,7 @@ class PlainTransaction:
         self._rows = 0
         self._topics: set[str] = set()
         self._failed: KafkaError | None = None
+        self._is_purged = False  # a record was thrown away by librdkafka, not for its own sake
         # librdkafka prints each refused connection to stderr unless it is given a logger.
         self._producer: Any = self._new_producer(configuration)
         # Without a connection init_transactions waits for a timer of half a second; this makes one.
@@ -93,8 +95,11 @@ class PlainTransaction:
 
     def flush(self) -> None:
         self._producer.flush(COMMIT_S_MAX)
+        if self._is_purged:
+            # librdkafka has given the transaction up, and says why when it refuses to commit it.
+            self.commit()
         if self._failed is not None:
-            raise self._failure("delivery", self._failed)
+            raise self._failure(f"delivery to {named_topics(self._topics)}", self._failed)
 
     def commit(self) -> None:
         what = f"commit_transaction to {named_topics(self._topics)}"
@@ -111,7 +116,9 @@ class PlainTransaction:
         self._producer = None
 
     def _delivered(self, error: KafkaError | None, _message: object) -> None:
-        if error is not None and self._failed is None:
+        if error is not None and error.code() in PURGED:
+            self._is_purged = True
+        elif error is not None and self._failed is None:
             self._failed = error
 
     def _patiently(self, call: Callable[[float], object], seconds: float, what: str) -> None:
