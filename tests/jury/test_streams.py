@@ -246,12 +246,25 @@ def test_a_build_of_ones_own_is_put_on_trial_and_named(own_build: Path, tmp_path
     assert len(run["own_jars"]["kafka streams"]["kafka-clients-4.3.1.jar"]) == 64
 
 
-def test_a_build_that_cannot_start_is_not_judged(own_build: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("scenario", ["tc01_normal", "tc02_crash_loop"])
+def test_a_build_that_cannot_start_is_not_judged(
+    scenario: str, own_build: Path, tmp_path: Path
+) -> None:
+    """Nor is it where a fault waits for its moment meanwhile."""
     (own_build / "kafka-clients-4.3.1.jar").unlink()
     words = ["--suspect", "streams_exactly_once", "--set", "brokers=1"]
     words += ["--streams-jars", str(own_build)]
-    unknown = verdict_of(tmp_path, "tc01_normal", *words)
+    unknown = verdict_of(tmp_path, scenario, *words)
     assert unknown["verdict"] == "UNKNOWN"
     assert "instance 0 could not be started: exit code 1; its last words: " in str(
         unknown["reasons"]
     )
+
+
+def test_brokers_that_cannot_start_are_the_builds_affair(own_build: Path, tmp_path: Path) -> None:
+    next(own_build.glob("metrics-core-*.jar")).unlink()
+    words = ["run", "tc01_normal", "--kafka-jars", str(own_build), "--runs-dir", str(tmp_path)]
+    refused = onceproof(*words)
+    assert refused.returncode == 254, refused.stderr[-3000:]
+    assert "--kafka-jars: no brokers of this build: " in refused.stderr
+    assert onceproof(*words, "--bisect").returncode == 125

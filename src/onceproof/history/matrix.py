@@ -40,7 +40,17 @@ class MatrixRow:
 
     @property
     def broken(self) -> int:
-        return sum(trial.verdict is Verdict.BROKEN for trial in self.trials)
+        """In how many trials it broke as it should: what breaks otherwise is another story."""
+        return sum(self._came(trial) for trial in self.trials)
+
+    @property
+    def broken_otherwise(self) -> int:
+        return sum(trial.verdict is Verdict.BROKEN for trial in self.trials) - self.broken
+
+    def _came(self, trial: MatrixTrial) -> bool:
+        return trial.verdict is Verdict.BROKEN and set(self.expected_anomalies) <= set(
+            trial.anomalies
+        )
 
     @property
     def anomalies(self) -> dict[str, int]:
@@ -126,6 +136,7 @@ def _row_json(row: MatrixRow) -> dict[str, Any]:
         "verdict": row.verdict,
         "anomalies": row.anomalies,
         "broken": row.broken,
+        "broken_otherwise": row.broken_otherwise,
         "of": len(row.trials),
         "duration_s": round(row.duration_s, 1),
         "as_expected": row.is_as_expected,

@@ -60,9 +60,9 @@ def _outcome(row: MatrixRow) -> str:
         return f"{row.version} {TO_COME}"
     verdict = row.verdict.value
     times = sum(trial.verdict is row.verdict for trial in row.trials)
-    told = f"{row.version} {verdict} {times} of {len(row.trials)}"
     if row.verdict is not Verdict.BROKEN:
-        return told
+        return f"{row.version} {verdict} {times} of {len(row.trials)}"
+    told = f"{row.version} {verdict} {_came(row)}"
     return f"{told.replace(verdict, f'**{verdict}**')} ({found_in(row.anomalies)})"
 
 
@@ -83,9 +83,14 @@ def cells(row: MatrixRow) -> list[str]:
         row.version,
         " ".join(filter(None, (verdict, found_in(row.anomalies)))),
         NOT_KNOWN if row.expected is None else row.expected.value,
-        f"{row.broken} of {tried}" if tried else TO_COME,
+        _came(row) if tried else TO_COME,
         f"{row.duration_s:.1f} s" if tried else TO_COME,
     ]
+
+
+def _came(row: MatrixRow) -> str:
+    otherwise = f", {row.broken_otherwise} otherwise" if row.broken_otherwise else ""
+    return f"{row.broken} of {len(row.trials)}{otherwise}"
 
 
 def found_in(anomalies: Mapping[str, int]) -> str:

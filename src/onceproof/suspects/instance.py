@@ -15,7 +15,7 @@ from onceproof.suspects.suspect import Suspect
 
 STOP_S_MAX = 40.0
 LOG_TAIL_LINES = 15
-NOTES_MAX = 60
+NOTES_MAX = 200
 NOTE_CHARS_MAX = 400
 
 

@@ -203,13 +203,17 @@ def expected_of(plan: Plan) -> Verdict | None:
     version = _version_of(plan)
     if scenario.luck:
         return None
+    if plan.suspect.name in scenario.also:
+        return Verdict(scenario.also[plan.suspect.name])
     return Verdict(scenario.expect) if version is None else expected_on(scenario, version)
 
 
 def title(plan: Plan) -> str:
-    """The scenario, and where it stands on its axis."""
+    """The scenario, and where it stands on its axis, or who else is put into it."""
     version = _version_of(plan)
     name = plan.scenario.name
+    if plan.suspect.name in plan.scenario.also:
+        return f"{name} ({plan.suspect.name})"
     return name if version is None else f"{name} ({plan.scenario.axis} {version})"
 
 

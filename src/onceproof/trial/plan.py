@@ -163,6 +163,11 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
             f"{suspect.name} runs as at most {suspect.instances_max} instance(s);"
             f" got {scenario.instances}"
         )
+    if scenario.records < scenario.records_min:
+        raise UsageError(
+            f"scenario {scenario.name} needs at least {scenario.records_min} records to find out"
+            f" anything; got {scenario.records}"
+        )
     if scenario.iterations > scenario.records:
         raise UsageError(
             f"{scenario.iterations} iterations need at least as many records;"
@@ -223,11 +228,13 @@ def _with_program(scenario: Scenario, request: Request) -> Scenario:
         return scenario
     if request.program is not None and request.random_faults is not None:
         raise UsageError("--program is a schedule, and so is --random-faults: leave one out")
+    if (request.iterations or 1) > 1:
+        raise UsageError("a program goes on from step to step, once: leave --iterations out")
     program = parse_program(text, request.seed)
     feed_s = feed_s_min(program, scenario.program_every)
     changed: dict[str, Any] = {"feed_s": max(scenario.feed_s, feed_s)}
     if scenario.records_per_second is not None:
-        records = ceil(feed_s * scenario.records_per_second * scenario.iterations)
+        records = ceil(feed_s * scenario.records_per_second)
         changed = {"records": max(scenario.records, records)}
     return make_scenario(
         {
@@ -235,6 +242,8 @@ def _with_program(scenario: Scenario, request: Request) -> Scenario:
             **changed,
             "faults": program_faults(program, scenario.program_every),
             "held_back_percent": 0,  # its steps may go on until the end of the input
+            "iterations": 1,  # a second one would toggle those that run: nobody would be left
+            "shares": (),
             "program": None,
             "instances": max(program),
             "first_instance": 1,

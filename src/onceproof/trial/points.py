@@ -99,7 +99,8 @@ def _unsaid(*words: str) -> Callable[[Seen], Told]:
             said = next((text[text.index(word) :] for word in words if word in text), None)
             if said is not None:
                 return False, f"at {each.at_s:.1f} s {each.subject} logged: {said[:LINE_TOLD_MAX]}"
-        return True, f"no {' and no '.join(words)} in any instance's log"
+        named = (repr(word) if " " in word else word for word in words)
+        return True, f"no {' and no '.join(named)} in any instance's log"
 
     return judge
 
@@ -141,7 +142,7 @@ POINTS: Mapping[str, tuple[str, Callable[[Seen], Told]]] = {
     "near_quota": ("about as much is written as the quota allows", _near_quota),
     "not_fenced": ("no producer is fenced", _not_fenced),
     "no_task_corrupted": ("no task is corrupted", _unsaid("TaskCorruptedException")),
-    "no_timeout": ("no request times out", _unsaid("TimeoutException")),
+    "no_timeout": ("no request times out", _unsaid("TimeoutException", "due to request timeout")),
     "data_is_whole": ("nothing is lost, repeated or changed", _data_is_whole),
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 from onceproof.trial.scenario import Scenario
 
 ALWAYS = ("records", "kafka")
-TABLES = ("versions", "settings", "broker_properties")
+TABLES = ("also", "versions", "settings", "broker_properties")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _TRIPLE = '"""'
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from onceproof.errors import UsageError
+from onceproof.errors import ClusterError, JarError, UsageError
 from onceproof.history.event import Event, EventLog, read_events, while_it_ran
 from onceproof.history.point import Point
 from onceproof.history.recovery import recoveries_s
@@ -55,7 +55,7 @@ class Trial:
         """Until nothing of the suspect moves any more."""
         try:
             provision(self._plan, self._events)
-            self._stage.open()
+            self._open_stage()
             with self._guard():
                 self._standing = conduct(self._stage, self._course)
             if self._standing is None:
@@ -63,6 +63,15 @@ class Trial:
         except BaseException:
             self.abandon()
             raise
+
+    def _open_stage(self) -> None:
+        """Brokers of the user's own build that do not start are the build's affair, not ours."""
+        try:
+            self._stage.open()
+        except ClusterError as problem:
+            if self._plan.kafka_jars is None:
+                raise
+            raise JarError(f"--kafka-jars: no brokers of this build: {problem}") from problem
 
     def abandon(self) -> None:
         """It ends here, unjudged."""

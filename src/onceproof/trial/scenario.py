@@ -12,6 +12,7 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.program import EVERY_DEFAULT
 from onceproof.faults.schedule import Step, parse_schedule
 from onceproof.trial.points import check_points
+from onceproof.trial.seen import check_patterns
 from onceproof.trial.variants import VARIANTS, variants_of, varied
 from onceproof.workloads.pace import TICK_S, Pace
 
@@ -44,7 +45,10 @@ class Scenario(BaseModel):
     workload: str
     expect: Literal["HELD", "BROKEN", "UNKNOWN"]
     expect_anomalies: tuple[str, ...] = ()
+    # Other suspects that a suite puts into the same, and what is expected of each.
+    also: dict[str, Literal["HELD", "BROKEN"]] = Field(default_factory=dict)
     records: int = Field(default=6_400, ge=1, le=100_000_000)
+    records_min: int = Field(default=1, ge=1)  # with fewer there would be nothing to find out
     keys: int | None = Field(default=None, ge=1)
     instances: int = Field(default=1, ge=1, le=16)
     first_instance: int = Field(default=0, ge=0, le=1)  # the number of the first
@@ -91,7 +95,7 @@ class Scenario(BaseModel):
     cause: tuple[str, ...] = ()
     live: bool | None = None  # watch the output while it is written; by default in long loops
     faults: tuple[dict[str, Any], ...] = ()
-    # Parts of notes that must be in the history: without them nothing was shown, and it is UNKNOWN.
+    # Patterns of what must have been noted: without it nothing was shown, and it is UNKNOWN.
     seen: tuple[str, ...] = ()
     cures: dict[str, Cure] = Field(default_factory=dict)
 
@@ -176,6 +180,7 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
     for check in scenario.checks:
         check_named(check)
     check_points(scenario.points)
+    _check_seen(scenario)
     _check_iterations(scenario)
     if scenario.burst_records and scenario.records_per_second is None:
         raise UsageError(
@@ -187,6 +192,11 @@ def make_scenario(data: dict[str, Any]) -> Scenario:
             f"scenario {scenario.name} has a program, which is a schedule: leave its faults out"
         )
     return scenario
+
+
+def _check_seen(scenario: Scenario) -> None:
+    cures = (pattern for cure in scenario.cures.values() for pattern in cure.seen)
+    check_patterns([*scenario.seen, *cures], f"scenario {scenario.name}")
 
 
 def _check_axis(scenario: Scenario) -> None:

@@ -13,6 +13,7 @@ from onceproof.trial.scenario import (
     scenario_names,
     variant_names,
 )
+from onceproof.trial.variants import CONTROL
 
 # A clean run that is acquitted, and a known liar that is convicted: of no version's making.
 CONTROLS = ("tc01_normal", "tc02_at_least_once")
@@ -30,8 +31,8 @@ def names_to_run(names: Sequence[str], *, quick: bool) -> list[str]:
 
 
 def suite_plans(names: Iterable[str], request: Request, *, quick: bool) -> list[Plan]:
-    """Each scenario as it stands, on the other versions it knows, with its cures, and its variants,
-    each also on a version on which it should end otherwise.
+    """Each scenario as it stands, with its cures, on the other versions it knows, with the other
+    suspects it names; and its variants likewise.
 
     `quick`: with one cure, on one more version, that should end otherwise. Where `request` says
     which brokers, on no more. Where luck decides there is nothing to compare with.
@@ -45,7 +46,8 @@ def suite_plans(names: Iterable[str], request: Request, *, quick: bool) -> list[
         others = _other_versions(own, asked)
         plans += [at.plan for at in (_opposite(others, own) if quick else others)]
         if not quick:
-            plans += [plan for variant in variant_names(name) for plan in _pair(asked, variant)]
+            plans += _also(own, asked)
+            plans += [plan for variant in variant_names(name) for plan in _variant(asked, variant)]
     return plans
 
 
@@ -53,13 +55,21 @@ def _varied(request: Request, variant: str) -> Request:
     return replace(request, scenario=f"{request.scenario}{VARIANT_SIGN}{variant}")
 
 
-def _pair(request: Request, variant: str) -> list[Plan]:
-    """The variant as it stands, and where it should end otherwise, if there is such a version."""
+def _variant(request: Request, variant: str) -> list[Plan]:
+    """As it stands, on the other versions, and with the other suspects. A control holds on every
+    version: one is enough here.
+    """
     asked = _varied(request, variant)
     own = make_plan(asked)
     if own.scenario.luck:
         return []
-    return [own, *(at.plan for at in _opposite(_other_versions(own, asked), own))]
+    if variant == CONTROL:
+        return [own]
+    return [own, *(at.plan for at in _other_versions(own, asked)), *_also(own, asked)]
+
+
+def _also(own: Plan, request: Request) -> list[Plan]:
+    return [make_plan(replace(request, suspect=suspect)) for suspect in own.scenario.also]
 
 
 def _other_versions(own: Plan, request: Request) -> list[VersionPlan]:

@@ -68,7 +68,7 @@ def _control(data: Data) -> Data:
                 f"scenario {data['name']}: {CAUSE} names {name!r}, which is neither a key or a"
                 " setting of it nor an action of its faults"
             )
-    kept = _without(data, (*cause, CAUSE, "points", "seen", "since", "fixed_in"))
+    kept = _without(data, (*cause, CAUSE, "also", "points", "seen", "since", "fixed_in"))
     return {
         **kept,
         "description": f"the same without its cause ({', '.join(cause)})",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from onceproof.cluster import topics
 from onceproof.deadline import Deadline, pause
-from onceproof.errors import ClusterError, DeadlineExpired, ProcessError, UsageError
+from onceproof.errors import ClusterError, DeadlineExpired, UsageError
 from onceproof.suspects.instance import Instance
 from onceproof.trial.positions import position_of
 from onceproof.trial.stage import Stage
@@ -20,6 +20,12 @@ TURN_S = 0.05
 
 class SuspectDied(Exception):
     """An instance ended by itself: there is nothing more to wait for. Judged as `died`."""
+
+
+class NeverUp(Exception):
+    """An instance of ours ended before it was ever up: nothing has been on trial. Like the others
+    here it is no OnceproofError: those tell of a fault that could not be applied.
+    """
 
 
 class EarlyFinding(Exception):
@@ -120,7 +126,7 @@ class Watch:
         """
         is_ours = self._stage.plan.suspect.settings is not None
         if is_ours and instance.starts == 1 and not instance.was_up:
-            raise ProcessError(
+            raise NeverUp(
                 f"{instance.name} could not be started: exit code {code}; its last words:"
                 f" {instance.last_words()}; see logs/{instance.log.name}"
             )

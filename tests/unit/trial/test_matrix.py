@@ -231,13 +231,17 @@ def test_a_suite_takes_each_scenario_to_all_its_versions(tmp_path: Path) -> None
     names = ["tc01_normal", RACE, DELAYED]
     assert [title(plan) for plan in suite_plans(names, request, quick=False)] == [
         "tc01_normal",
+        "tc01_normal (streams_exactly_once)",
         *(f"{RACE} (kafka {version})" for version in VERSIONS),
         f"{RACE}-control (kafka 3.8.0)",
         DELAYED,
         f"{DELAYED} (clients 3.8.0)",
         f"{DELAYED} (clients 4.3.1)",
+        f"{DELAYED} (spark_exactly_once)",
         f"{DELAYED}-lost_write",
+        f"{DELAYED}-lost_write (clients 3.8.0)",
         f"{DELAYED}-lost_write (clients 4.3.1)",
+        f"{DELAYED}-lost_write (spark_exactly_once)",
         f"{DELAYED}-control",
     ]
     quick = suite_plans(names, request, quick=True)
@@ -252,6 +256,7 @@ def test_a_suite_takes_each_scenario_to_all_its_versions(tmp_path: Path) -> None
     on_one = suite_plans(names[:2], Request(kafka="3.9.1"), quick=False)
     assert [title(plan) for plan in on_one] == [
         "tc01_normal",
+        "tc01_normal (streams_exactly_once)",
         f"{RACE} (kafka 3.9.1)",
         f"{RACE}-control (kafka 3.9.1)",
     ]
@@ -323,3 +328,15 @@ def test_an_axis_without_versions_is_refused() -> None:
     data = {**load_scenario("tc01_normal").model_dump(), "axis": "kafka"}
     with pytest.raises(UsageError, match="`axis` and `versions` go together"):
         make_scenario(data)
+
+
+def test_how_often_a_bug_came_counts_that_bug_alone() -> None:
+    died = replace(trial(B), anomalies={"died": 1})
+    row = MatrixRow(
+        version="3.8.0", expected=None, expected_anomalies=("lost",), trials=(trial(B), died)
+    )
+    assert (row.broken, row.broken_otherwise, row.verdict) == (1, 1, B)
+    rare = replace(row, expected=B, trials=(trial(B), *(died,) * 19))
+    assert not rare.is_as_expected
+    text = render_matrix_text([replace(matrix(B), rows=(row,))])
+    assert "1 of 2, 1 otherwise" in text

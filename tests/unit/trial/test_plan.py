@@ -195,6 +195,19 @@ def test_a_program_becomes_a_schedule_of_toggles() -> None:
     ]
     assert (list(plan.instance_numbers), scenario.running, scenario.program) == ([1, 2], 0, None)
     assert scenario.feed_s == 60  # there is work until the last step, and after it
+    # chaos_loop has three: the second would toggle those that run, and nobody would be left.
+    assert (scenario.iterations, plan.faults_scheduled, len(plan.slices())) == (1, 3, 1)
+
+
+def test_a_program_is_gone_through_once() -> None:
+    with pytest.raises(UsageError, match=r"once: leave --iterations out"):
+        make_plan(Request(suspect="streams_at_least_once", program="1 2", iterations=2))
+
+
+def test_too_few_records_to_find_anything_out_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"needs at least 2000 records .*; got 1$"):
+        make_plan(Request(scenario="streams_skip_after_corrupted", records=1))
+    assert make_plan(Request(scenario="streams_skip_after_corrupted", records=2000))
 
 
 def test_a_program_can_go_by_progress() -> None:
@@ -245,7 +258,7 @@ def test_a_users_own_scenario_file_is_read_and_its_mistakes_are_named(tmp_path: 
     own.write_text(text)
     assert load_scenario(str(own)).name == "mine"
     own.write_text(text + "colour = 3\n")
-    with pytest.raises(UsageError, match="unknown key 'colour'; known: aftermath_s, axis, "):
+    with pytest.raises(UsageError, match="unknown key 'colour'; known: aftermath_s, also, axis, "):
         load_scenario(str(own))
     own.write_text(text + '[[faults]]\naction = "kill"\ntarget = "moon"\nat = "3 s"\n')
     with pytest.raises(UsageError, match="unknown target 'moon'; known: broker:N"):

@@ -65,7 +65,7 @@ def test_a_client_that_is_merely_throttled_meets_them_all() -> None:
         "not_fenced": "no InvalidProducerEpochException and no ProducerFencedException in any"
         " instance's log",
         "no_task_corrupted": "no TaskCorruptedException in any instance's log",
-        "no_timeout": "no TimeoutException in any instance's log",
+        "no_timeout": "no TimeoutException and no 'due to request timeout' in any instance's log",
         "data_is_whole": "no finding says so",
     }
 

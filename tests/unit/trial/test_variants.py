@@ -81,7 +81,7 @@ def test_who_names_other_versions_says_all_about_them(tmp_path: Path) -> None:
 def test_a_control_is_the_same_but_for_its_cause_and_held_on_every_version(name: str) -> None:
     bug, control = load_scenario(name.partition(":")[0]), load_scenario(name)
     own = {"name", "description", "expect", "expect_anomalies", "versions", "since", "fixed_in"}
-    own |= {"points", "seen", "cause"}
+    own |= {"also", "points", "seen", "cause"}
     cause = {"faults", "producer_byte_rate", "settings"}
     plain, whole = control.model_dump(exclude=own), bug.model_dump(exclude=own)
     changed = {key for key in whole if plain[key] != whole[key]}

@@ -26,10 +26,12 @@ EVIDENCE = (
     "are corrupted",
     "Suspended from CREATED",  # a revived task that is given up before it was initialized
     "Seeking to offset",  # and where it is not, the consumer goes on behind what it had polled
+    "recycled state",  # an active task's becomes a standby's, or the other way round
     "TaskCorruptedException",
     "ProducerFencedException",
     "InvalidProducerEpochException",
     "TimeoutException",
+    "due to request timeout",
 )
 
 
