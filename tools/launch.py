@@ -137,6 +137,9 @@ def install_by_uv(lock: str) -> bool:
     uv = [os.path.join(VENV, "bin", "uv"), "pip", "install", "--python", PYTHON]
     # The installer's own setuptools builds pyspark and us: nothing unlocked is fetched.
     uv += ["--no-build-isolation", "--no-deps", "--no-progress"]
+    if sys.dont_write_bytecode:
+        # Nobody will compile them as they are used: each process would, each time, for seconds.
+        uv += ["--compile-bytecode"]
     settings = uv_settings()
     return step("installing packages", [*uv, "--require-hashes", "-r", lock], settings) and step(
         "installing onceproof", [*uv, "--editable", ROOT], settings
