@@ -23,6 +23,7 @@ import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
  * <pre>
  * java -cp "$(ls jars/*.jar | tr '\n' ':')" SkipAfterCorrupted.java localhost:9092 [key=value …]
  *   records=8400       in each partition with a backlog; they are there before the application starts
+ *   later=0            more in each of them, two seconds after the first commit
  *   partitions=1       of the input and of the output
  *   backlog=all        or the partitions that have one: backlog=0, backlog=0,2
  *   instances=1        of the application, all in this process
@@ -33,8 +34,8 @@ import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
  *
  * The commit that fails is the first; in a group, the first once every stream thread that can have a task has one
  * (with record_ms=1 the backlog lasts until then). All that is printed was fetched: the group's position right after
- * that commit and at the end, what the topics hold (read_committed), and each seek of Streams' consumers. Then the
- * application is closed, started again with nothing planted, and looked at again when it is idle.
+ * that commit and at the end, what the topics hold (read_committed), and each seek of Streams' main consumers. Then
+ * the application is closed, started again with nothing planted, and looked at again when it is idle.
  *
  * <p>Exit code: 0 nothing is lost, 1 records are lost and stay so after the restart, 2 it could not be told.
  *
@@ -43,8 +44,8 @@ import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
  */
 public final class SkipAfterCorrupted {
     static final Duration WAIT_MAX = Duration.ofMinutes(3), IDLE = Duration.ofSeconds(5);
-    final Map<String, String> options = new TreeMap<>(Map.of("records", "8400", "partitions", "1", "backlog", "all",
-            "instances", "1", "record_ms", "0", "planted", "true"));
+    final Map<String, String> options = new TreeMap<>(Map.of("records", "8400", "later", "0", "partitions", "1",
+            "backlog", "all", "instances", "1", "record_ms", "0", "planted", "true"));
     final Map<String, String> properties = new TreeMap<>();
     final String servers, app = "skip-" + UUID.randomUUID(), input = app + "-in", output = app + "-out";
     final Admin admin;
@@ -79,7 +80,7 @@ public final class SkipAfterCorrupted {
         System.out.println("Kafka " + AppInfoParser.getVersion() + ", " + options + ", of Streams " + properties);
         var topics = Stream.of(input, output).map(each -> new NewTopic(each, of("partitions"), (short) -1)).toList();
         admin.createTopics(topics).all().get();
-        feed();
+        feed(0, of("records"));
         work(new Watched());
         if (afterFirstCommit.get() == null) {
             throw new IllegalStateException("no transaction was committed with every thread at work");
@@ -104,13 +105,13 @@ public final class SkipAfterCorrupted {
     }
 
     /** Each value is unique, so the output shows which of them came out. */
-    void feed() {
+    void feed(int first, int count) {
         List<String> busy = List.of(options.get("backlog").split(","));
         try (var producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", servers), new StringSerializer(), new StringSerializer())) {
             for (TopicPartition each : partitionsOf(input)) {
                 boolean hasBacklog = busy.contains("all") || busy.contains(Integer.toString(each.partition()));
-                for (int record = 0; hasBacklog && record < of("records"); record++) {
+                for (int record = first; hasBacklog && record < first + count; record++) {
                     producer.send(new ProducerRecord<>(input, each.partition(), "k", each.partition() + "#" + record));
                 }
             }
@@ -126,6 +127,11 @@ public final class SkipAfterCorrupted {
             running.add(new KafkaStreams(builder.build(), settings(), supplier));
             running.get(instance).start();
         }
+        if (supplier instanceof Watched && of("later") > 0) {
+            awaitFirstCommit();
+            Thread.sleep(2_000);
+            feed(of("records"), of("later"));
+        }
         awaitIdle();
         running.forEach(each -> each.close(Duration.ofMinutes(1)));
     }
@@ -138,6 +144,13 @@ public final class SkipAfterCorrupted {
                 "default.value.serde", Serdes.ByteArraySerde.class.getName()));
         settings.putAll(properties);
         return settings;
+    }
+
+    void awaitFirstCommit() throws Exception {
+        long deadline = System.nanoTime() + WAIT_MAX.toNanos();
+        while (afterFirstCommit.get() == null && System.nanoTime() < deadline) {
+            Thread.sleep(20);
+        }
     }
 
     /** Idle: every instance is RUNNING, and the group's position is at the end of the input. */
@@ -246,9 +259,27 @@ public final class SkipAfterCorrupted {
         public Consumer<byte[], byte[]> getConsumer(Map<String, Object> config) {
             return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer()) {
                 @Override
+                public void seek(TopicPartition partition, long offset) {
+                    seeks.add("partition " + partition.partition() + " to " + offset);
+                    super.seek(partition, offset);
+                }
+
+                @Override
                 public void seek(TopicPartition partition, OffsetAndMetadata position) {
                     seeks.add("partition " + partition.partition() + " to " + position.offset());
                     super.seek(partition, position);
+                }
+
+                @Override
+                public void seekToBeginning(Collection<TopicPartition> partitions) {
+                    partitions.forEach(each -> seeks.add("partition " + each.partition() + " to the beginning"));
+                    super.seekToBeginning(partitions);
+                }
+
+                @Override
+                public void seekToEnd(Collection<TopicPartition> partitions) {
+                    partitions.forEach(each -> seeks.add("partition " + each.partition() + " to the end"));
+                    super.seekToEnd(partitions);
                 }
             };
         }

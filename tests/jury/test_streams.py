@@ -148,7 +148,7 @@ def test_the_finding_can_be_reproduced_without_onceproof(
 ) -> None:
     ended, (given, commit, at_end, restarted) = reproduced(version, one_broker)
     assert ended == code, at_end
-    assert given.startswith(f"Kafka {version}, {{backlog=all, instances=1, partitions=1, ")
+    assert given.startswith(f"Kafka {version}, {{backlog=all, instances=1, later=0, partitions=1, ")
     assert commit.startswith("the first commit, which timed out: position {0=")
     assert commit.endswith("; seeks: []") is (code == 1), commit
     assert at_end.startswith("at the end: fed 8400, position {0=8400}, came out ")
