@@ -11,7 +11,7 @@ from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.cluster.security import Access, Doorkeeper, Secured
 from onceproof.deadline import Deadline
-from onceproof.sink import SinkError, exactly_once_kafka, leader
+from onceproof.sink import RefusedError, SinkError, exactly_once_kafka, leader
 from onceproof.sink.client import translate
 from onceproof.sink.client.access import Need, least_access
 from onceproof.sink.client.connection import require_connection
@@ -147,6 +147,26 @@ def test_each_acl_is_needed_and_the_error_names_what_it_is_about(bench: Bench, n
     with pytest.raises(SinkError, match=KAFKAS_WORDS[missing.resource]) as refused:
         bench.write_restart_and_grow()
     assert missing.name in str(refused.value), missing
+    assert time.monotonic() - began < REFUSED_S_MAX
+
+
+def test_a_ledger_that_may_not_be_written_is_told_by_lanes_of_executors_too(bench: Bench) -> None:
+    """They wait for the manifest, and not for long where it cannot come."""
+    missing = bench.needs[1]
+    assert (missing.operation, missing.name) == ("write", f"{bench.name}.ledger")
+    bench.allow(*(need for need in bench.needs if need != missing))
+    sink = exactly_once_kafka(
+        sink_id=bench.name,
+        topic=bench.topic,
+        lanes=2,
+        options=bench.options(),
+        small_batch_bytes=0,
+        small_lane_bytes=0,
+    )
+    began = time.monotonic()
+    with pytest.raises(RefusedError, match=KAFKAS_WORDS["topic"]) as refused:
+        sink(bench.rows(), 0)
+    assert missing.name in str(refused.value)
     assert time.monotonic() - began < REFUSED_S_MAX
 
 

@@ -92,7 +92,7 @@ class Program:
                 *(f"--conf={name}={value}" for name, value in every.items()),
             ],
             log=self._folder / f"run-{len(self._runs)}.log",
-            environment={**_without_other_sparks(), "PYTHONPATH": str(SOURCE)},
+            environment={**without_other_sparks(), "PYTHONPATH": str(SOURCE)},
         )
         self._runs.append(child)
         return child
@@ -172,7 +172,7 @@ def sink_alone(folder: Path) -> Path:
     return package
 
 
-def _without_other_sparks() -> dict[str, str]:
+def without_other_sparks() -> dict[str, str]:
     """What a session in this process has put into the environment is not for another Spark."""
     kept = {
         name: value

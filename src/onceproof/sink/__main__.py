@@ -13,6 +13,7 @@ from pathlib import Path
 from onceproof.sink.errors import SinkError
 from onceproof.sink.ledger.entries import Decision
 from onceproof.sink.operator import SinkState, inspect, rule
+from onceproof.sink.properties import read_properties
 from onceproof.sink.settings import Settings, make_settings
 
 
@@ -64,7 +65,8 @@ def _as_json(state: SinkState) -> dict[str, object]:
 def _settings(given: argparse.Namespace) -> Settings:
     options = {"kafka.bootstrap.servers": given.bootstrap_server}
     if given.command_config is not None:
-        options.update(_properties(given.command_config))
+        properties = read_properties(given.command_config)
+        options.update({f"kafka.{name}": value for name, value in properties.items()})
     return make_settings(
         sink_id=given.sink_id,
         topic=None,
@@ -77,16 +79,6 @@ def _settings(given: argparse.Namespace) -> Settings:
         small_batch_bytes=0,
         fast=True,
     )
-
-
-def _properties(path: Path) -> dict[str, str]:
-    """A client's .properties file, as Kafka's own tools take it."""
-    try:
-        lines = path.read_text().splitlines()
-    except OSError as error:
-        raise SinkError(f"--command-config {path}: {error.strerror}") from error
-    pairs = (line.partition("=") for line in lines if line.strip() and line.strip()[0] not in "#!")
-    return {f"kafka.{name.strip()}": value.strip() for name, _, value in pairs}
 
 
 def _parser() -> argparse.ArgumentParser:

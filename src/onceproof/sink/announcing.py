@@ -31,7 +31,12 @@ from onceproof.sink.ledger.entries import (
 from onceproof.sink.ledger.reader import last_entry, last_word
 from onceproof.sink.ledger.topic import EAGER_BROKERS_MAX, ensure_ledger, warn_of_old_brokers
 from onceproof.sink.ownership import judge_ownership, predecessors, refuse_tokens_ahead
-from onceproof.sink.producing.transaction import Record, Transaction, open_transaction
+from onceproof.sink.producing.transaction import (
+    Record,
+    Transaction,
+    closed_if_raised,
+    open_transaction,
+)
 from onceproof.sink.rows import LaneRows
 from onceproof.sink.settings import Settings
 from onceproof.sink.writing import commit_entry, write_rows
@@ -64,9 +69,9 @@ class Announcer:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._is_first = True
-        self._has_led = False  # since it was started: a manifest of this query was committed
+        self._led: str | None = None  # the query of which a manifest was committed here
         self._ahead: Ahead[Lead] | None = None
-        self._announcement: Background[None] | None = None
+        self._announcement: Background[str] | None = None  # tells whose manifest it was
 
     @property
     def settings(self) -> Settings:
@@ -79,13 +84,16 @@ class Announcer:
         # Of an attempt that failed: whether it was committed, the ledger will tell.
         self._announcement = None
         lead = self._take_lead()
-        if not self._has_led:
-            refuse_tokens_ahead(self._tokens(lead.last), lead.last, query, self._settings)
+        has_led = self._led == query
+        with closed_if_raised(lead.transaction):
+            if not has_led:
+                refuse_tokens_ahead(self._tokens(lead.last), lead.last, query, self._settings)
         if lead.replays(query, batch_id):
             # Nothing will be announced, so nothing would tell us that we were fenced meanwhile.
             lead.transaction.close()
             lead = self._lead()
-        judge_ownership(lead.last, query, batch_id, self._settings, has_led=self._has_led)
+        with closed_if_raised(lead.transaction):
+            judge_ownership(lead.last, query, batch_id, self._settings, has_led=has_led)
         return lead
 
     def take_up_again(self, lead: Lead) -> TakenUp:
@@ -103,7 +111,7 @@ class Announcer:
             manifest = replace(manifest, announcement=_new_name())
             again = manifest if ruling is None else replace(ruling, manifest=manifest)
             self._commit(lead, self._record(again))
-        self._has_led = True
+        self._led = manifest.query
         self._fence_old_lanes(manifest)
         self._make_ahead()
         return TakenUp(
@@ -116,8 +124,14 @@ class Announcer:
     def announce(self, lead: Lead, query: str, batch_id: int, lanes: Lanes) -> TakenUp:
         """Returns while the manifest is still being committed: see `confirm`."""
         manifest = self._manifest(lead, query, batch_id, lanes)
-        self._fence_old_lanes(manifest)
-        self._announcement = Background(lambda: self._commit(lead, self._record(manifest)))
+        with closed_if_raised(lead.transaction):
+            self._fence_old_lanes(manifest)
+
+        def commit() -> str:
+            self._commit(lead, self._record(manifest))
+            return query
+
+        self._announcement = Background(commit)
         return TakenUp(settings=self._settings, manifest=manifest, is_replay=False)
 
     def write_whole(
@@ -125,19 +139,16 @@ class Announcer:
     ) -> tuple[TakenUp, float, float]:
         """All rows and the manifest at once, and the milliseconds of writing and committing."""
         manifest = self._manifest(lead, query, batch_id, Lanes(cut=Cut.WHOLE, count=0))
-        self._fence_old_lanes(manifest)
 
         def entry() -> Record:
             return self._record(replace(manifest, rows=rows.digest.rows, digest=rows.digest.hex()))
 
-        try:
+        with closed_if_raised(lead.transaction):
+            self._fence_old_lanes(manifest)
             write_ms, commit_ms = write_rows(
                 lead.transaction, rows, entry, self._settings, f"batch {batch_id}", lead.end
             )
-        except BaseException:
-            lead.transaction.close()
-            raise
-        self._has_led = True
+        self._led = query
         Background(lead.transaction.close)  # committed: nobody needs to wait for its threads' end
         self._make_ahead()
         taken = TakenUp(settings=self._settings, manifest=manifest, is_replay=False)
@@ -147,9 +158,12 @@ class Announcer:
         """Return when the manifest is committed; LaneError if that failed."""
         announcement, self._announcement = self._announcement, None
         if announcement is not None:
-            announcement.result()
-            self._has_led = True
+            self._led = announcement.result()
             self._make_ahead()
+
+    def is_refused(self) -> bool:
+        """Whether it is known by now that the manifest cannot be committed; `confirm` tells why."""
+        return self._announcement is not None and self._announcement.has_failed()
 
     def let_go(self) -> None:
         ahead, self._ahead = self._ahead, None
@@ -171,10 +185,11 @@ class Announcer:
         transaction = open_transaction(
             settings.producer(settings.driver_transactional_id()), fast=settings.fast
         )
-        found = last_word(settings, MANIFEST_PARTITION)
-        last = found.entry
-        if isinstance(last, Token):
-            raise SinkError(f"ledger {settings.ledger_topic} has a token among its manifests")
+        with closed_if_raised(transaction):
+            found = last_word(settings, MANIFEST_PARTITION)
+            last = found.entry
+            if isinstance(last, Token):
+                raise SinkError(f"ledger {settings.ledger_topic} has a token among its manifests")
         if isinstance(last, Ruling):
             return Lead(transaction=transaction, last=last.manifest, end=found.end, ruling=last)
         return Lead(transaction=transaction, last=last, end=found.end)

@@ -21,6 +21,9 @@ class Background(Generic[T]):
     def is_running(self) -> bool:
         return self._thread.is_alive()
 
+    def has_failed(self) -> bool:
+        return self._raised is not None
+
     def result(self) -> T:
         self._thread.join()
         if self._raised is not None:

@@ -7,7 +7,10 @@ SinkError
 │                    topic, not authorised, a transaction that outlasts its timeout twice)
 └── LaneError        a lane could not be written; the batch may be tried again
     ├── OutlastedError   a transaction outlasted its timeout: tried again once
-    └── UncollectedError the rows of a small batch did not come to the driver: lanes try it then
+    ├── UncollectedError the rows of a small batch did not come to the driver: lanes try it then
+    ├── CutOffError      Spark broke off a task's rows: what it has of them is not the lane
+    ├── FencedError      somebody else has fenced the transaction: another attempt, or a successor
+    └── SilentError      no broker has said anything of use: a new client may hear more
 """
 
 
@@ -37,3 +40,17 @@ class OutlastedError(LaneError):
 
 class UncollectedError(LaneError):
     pass
+
+
+class CutOffError(LaneError):
+    pass
+
+
+class FencedError(LaneError):
+    pass
+
+
+class SilentError(LaneError):
+    def __init__(self, told: SinkError) -> None:
+        super().__init__(str(told))
+        self.told = told  # if a new client hears nothing else, this is why

@@ -1,9 +1,12 @@
 """Runs on the driver. What the sink asks of Spark: the query's id, and a job."""
 
+import uuid
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from onceproof.sink.background import Background
 from onceproof.sink.errors import LaneError, RefusedError, SinkError, UncollectedError
 from onceproof.sink.reports import REPORT_SCHEMA, LaneReport
 from onceproof.sink.task import Task, probe, task_function
@@ -12,9 +15,11 @@ if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame, SparkSession
 
+LOST_PAUSE_S = 0.2
+_FAILED_LANES: list[type[LaneError]] = [LaneError, *LaneError.__subclasses__()]
 # Signs, in what Spark says about a failed job, that the sink or its surroundings failed.
 _WORTH_ANOTHER_PASS = (
-    "sink.errors.LaneError",
+    *(f"sink.errors.{kind.__name__}" for kind in _FAILED_LANES),
     "Python worker exited",  # not: an exception in one, which is the query's
     "Python worker failed to connect",
     "Python worker to connect back",
@@ -46,6 +51,33 @@ def require_clients(session: "SparkSession") -> None:
         )
     if found:
         raise RefusedError(found[0]["lacks"])
+
+
+def speculates(session: "SparkSession") -> bool:
+    """Whether Spark may run a task twice at once."""
+    return session.conf.get("spark.speculation", "false") == "true"
+
+
+@contextmanager
+def cancelled_if(session: "SparkSession", is_lost: Callable[[], bool]) -> Iterator[None]:
+    """Jobs that this thread begins are cancelled as soon as it is known that they are for nothing.
+
+    Asked again and again: a job may begin only after that.
+    """
+    context, tag, is_over = session.sparkContext, f"onceproof-{uuid.uuid4().hex}", Event()
+
+    def watch() -> None:
+        while not is_over.wait(LOST_PAUSE_S):
+            if is_lost():
+                context.cancelJobsWithTag(tag)
+
+    context.addJobTag(tag)
+    Background(watch)
+    try:
+        yield
+    finally:
+        is_over.set()
+        context.removeJobTag(tag)
 
 
 def run_tasks(rows: "DataFrame", task: Task) -> list[LaneReport]:

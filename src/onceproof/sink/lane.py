@@ -10,6 +10,7 @@ fails. So a token that was read after our fence stays the last one until we comm
 """
 
 import time
+from contextlib import closing
 from dataclasses import dataclass
 
 from onceproof.sink.budget import Budget, pause
@@ -24,7 +25,12 @@ from onceproof.sink.ledger.entries import (
     lane_partition,
 )
 from onceproof.sink.ledger.reader import last_word
-from onceproof.sink.producing.transaction import Record, Transaction, open_transaction
+from onceproof.sink.producing.transaction import (
+    Record,
+    Transaction,
+    closed_if_raised,
+    open_transaction,
+)
 from onceproof.sink.reports import LaneReport, LaneState
 from onceproof.sink.rows import LaneRows
 from onceproof.sink.settings import Settings
@@ -33,6 +39,7 @@ from onceproof.sink.writing import write_rows
 
 MANIFEST_S_MAX = 30.0
 MANIFEST_PAUSE_S = 0.02
+TWIN_PAUSE_S = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +60,8 @@ def open_lane(settings: Settings, lane: int) -> OpenLane:
         settings.producer(settings.lane_transactional_id(lane)), fast=settings.fast
     )
     fenced = time.monotonic()
-    found = last_word(settings, lane_partition(lane))
+    with closed_if_raised(transaction):
+        found = last_word(settings, lane_partition(lane))
     read = time.monotonic()
     return OpenLane(
         lane=lane,
@@ -73,6 +81,22 @@ def wait_for_manifest(work: Work) -> None:
             return
         pause(MANIFEST_PAUSE_S)
     raise LaneError(f"batch {work.batch}: its manifest is not in the ledger; the driver lost it")
+
+
+def wait_for_token(work: Work, lane: int, seconds: float) -> Token | None:
+    """Runs on executors that were fenced. The token of this batch, if a twin has committed it.
+
+    Looked for at least once. LaneError if another driver leads: what its lanes are, it knows.
+    """
+    budget = Budget(seconds)
+    while _is_announced(work):
+        entry = last_word(work.settings, lane_partition(lane)).entry
+        if isinstance(entry, Token) and decide(entry, work) is LaneState.ALREADY:
+            return entry
+        if budget.spent():
+            break
+        pause(TWIN_PAUSE_S)
+    return None
 
 
 def require_manifest(work: Work) -> None:
@@ -110,20 +134,20 @@ def carry_out(opened: OpenLane, work: Work, rows: LaneRows, partition: int) -> L
     state = decide(opened.entry, work)
     detail = "no token" if opened.entry is None else opened.entry.to_bytes().decode()
     write_ms = commit_ms = 0.0
-    try:
-        if state is None:
-            write_ms, commit_ms = _write(opened, work, rows)
-            state = LaneState.COMMITTED
-    except RefusedError as refusal:
-        state, detail = LaneState.REFUSED, str(refusal)
-    except OutlastedError as late:
-        # Told, not raised: Spark would try the task again, and again as slowly.
-        state, detail = LaneState.OUTLASTED, str(late)
-    # A task that stops reading a stateful iterator early leaves its state version uncommitted.
-    rows.read_to_the_end()
+    with closing(opened.transaction):
+        try:
+            if state is None:
+                write_ms, commit_ms = _write(opened, work, rows)
+                state = LaneState.COMMITTED
+        except RefusedError as refusal:
+            state, detail = LaneState.REFUSED, str(refusal)
+        except OutlastedError as late:
+            # Told, not raised: Spark would try the task again, and again as slowly.
+            state, detail = LaneState.OUTLASTED, str(late)
+        # A task that stops reading a stateful iterator early leaves its state uncommitted.
+        rows.read_to_the_end()
     if state is LaneState.ALREADY and work.verify and not agrees(opened.entry, rows):
         state = LaneState.DIFFERS
-    opened.transaction.close()
     return LaneReport(
         partition=partition,
         lane=opened.lane,

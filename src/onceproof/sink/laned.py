@@ -6,6 +6,7 @@ replay   the manifest is committed again under a new name, then all lanes are fe
          missing lanes write
 """
 
+import logging
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING
 from onceproof.sink.announcing import Announcer, TakenUp
 from onceproof.sink.cut import Lanes, cut_batch, lanes_again
 from onceproof.sink.driver_lanes import DriverLanes
-from onceproof.sink.execution import run_tasks
+from onceproof.sink.errors import LaneError
+from onceproof.sink.execution import cancelled_if, run_tasks, speculates
 from onceproof.sink.lane import decide, require_manifest
 from onceproof.sink.ledger.entries import Cut, Decision, Token
 from onceproof.sink.ledger.topic import ensure_ledger
@@ -26,6 +28,9 @@ from onceproof.sink.work import Work
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+_log = logging.getLogger("onceproof.sink")
 
 
 class LanedBatches:
@@ -47,7 +52,7 @@ class LanedBatches:
         ensure_ledger(taken.settings, taken.manifest.lanes)
         committed = self._committed(taken)
         if taken.decision is Decision.SKIP:
-            return self._measure(batch, taken)  # for its state
+            return self._skipped(batch, taken, committed)
         lane_of = _lane_of(taken, lanes_again(batch, taken.manifest))
         if not committed:
             return self._pass(batch, taken, lane_of)
@@ -82,6 +87,22 @@ class LanedBatches:
                 found[lane] = entry
         return found
 
+    def _skipped(
+        self, batch: "DataFrame", taken: TakenUp, committed: dict[int, Token]
+    ) -> list[LaneReport]:
+        """Computed for its state alone."""
+        reports = self._measure(batch, taken)
+        _log.warning(
+            "sink %s: batch %d is skipped by a ruling in the ledger: of its %d rows the %d of lanes"
+            " %s are committed, the others are not written and will not be",
+            taken.settings.sink_id,
+            taken.manifest.batch,
+            sum(report.rows for report in reports),
+            sum(token.rows for token in committed.values()),
+            ", ".join(str(lane) for lane in committed) or "none",
+        )
+        return reports
+
     def _measure(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
         return self._run(batch, taken, Task(work=_work(taken), lane_of={}, write=False))
 
@@ -89,8 +110,16 @@ class LanedBatches:
         self, batch: "DataFrame", taken: TakenUp, lane_of: dict[int, int]
     ) -> list[LaneReport]:
         """One pass over all partitions that writes the lanes of `lane_of`."""
-        work = _work(taken)
-        reports = self._run(batch, taken, Task(work=work, lane_of=lane_of, write=True))
+        session, work = batch.sparkSession, _work(taken)
+        task = Task(work=work, lane_of=lane_of, write=True, has_twins=speculates(session))
+        try:
+            with cancelled_if(session, self._announcer.is_refused):
+                reports = self._run(batch, taken, task)
+        except BaseException as error:
+            # Why the manifest was refused says more than what came of it.
+            if isinstance(error, LaneError) or self._announcer.is_refused():
+                self._announcer.confirm()
+            raise
         self._announcer.confirm()  # no lane is written before its manifest is committed
         asked = [report for report in reports if report.partition in lane_of]
         began = time.monotonic()

@@ -25,7 +25,8 @@ from onceproof.sink.execution import query_of, require_clients
 from onceproof.sink.expectation import Expectation
 from onceproof.sink.laned import LanedBatches
 from onceproof.sink.ledger.entries import Cut
-from onceproof.sink.reports import BatchReport, LaneReport
+from onceproof.sink.producing.transaction import closed_if_raised
+from onceproof.sink.reports import BatchReport, LaneReport, rows_written
 from onceproof.sink.settings import (
     LANES_DEFAULT,
     SMALL_BATCH_BYTES_DEFAULT,
@@ -150,7 +151,8 @@ class ExactlyOnceKafka:
         elif is_small:
             taken, reports = self._write_whole(batch, lead, query, batch_id)
         else:
-            lanes = choose_lanes(batch, self._announcer.settings.lanes)
+            with closed_if_raised(lead.transaction):
+                lanes = choose_lanes(batch, self._announcer.settings.lanes)
             taken = self._announcer.announce(lead, query, batch_id, lanes)
             reports = self._laned.write(batch, taken, lanes)
         self._expectation.learn(sum(report.size for report in reports))
@@ -159,7 +161,7 @@ class ExactlyOnceKafka:
             batch=batch_id,
             cut=taken.manifest.cut,
             is_replay=taken.is_replay,
-            rows=sum(report.rows for report in reports),
+            rows=rows_written(reports),
             lanes=tuple(sorted(reports, key=lambda report: report.lane or 0)),
             take_up_ms=taken_up_ms,
             tasks_ms=self._whole.tasks_ms if is_whole else self._laned.tasks_ms,

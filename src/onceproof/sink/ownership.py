@@ -7,6 +7,10 @@ from onceproof.sink.ledger.entries import Manifest, Token
 from onceproof.sink.settings import Settings
 
 PREDECESSORS_MAX = 100
+_EVERY_BATCH = (
+    "Every batch must reach the sink, the empty ones too: nothing like `if batch.isEmpty(): return`"
+    " may stand before it"
+)
 
 
 def judge_ownership(
@@ -15,7 +19,8 @@ def judge_ownership(
     """Return if this query may go on with this batch; else say what is wrong and the way out.
 
     `has_led`: it has, since it was started. Who takes over then does so from this very query, which
-    must not take the sink back: two of them would never end.
+    must not take the sink back: two of them would never end. Nor may it in a later life: the ledger
+    does not tell any more what of its last batch is written.
     """
     who = f"sink {settings.sink_id}"
     if last is None:
@@ -23,12 +28,14 @@ def judge_ownership(
             raise OwnershipError(
                 f"{who}: the checkpoint is at batch {batch_id} but the ledger"
                 f" {settings.ledger_topic} is empty: a checkpoint without its ledger."
-                " Restore the ledger, or pass adopt=True if batches so far were written elsewhere"
+                " Restore the ledger, or pass adopt=True if batches so far were written elsewhere."
+                f" {_EVERY_BATCH}"
             )
         return
     if last.query != query:
         if has_led:
             raise OwnershipError(f"{who}: query {last.query} has taken it over from this one")
+        _refuse_a_return(who, last, query, batch_id)
         if not settings.takeover:
             raise _of_another(who, last, query, batch_id)
         return
@@ -40,7 +47,8 @@ def judge_ownership(
     if batch_id > last.batch + 1 and not settings.adopt:
         raise OwnershipError(
             f"{who}: the checkpoint is at batch {batch_id}, the ledger only at {last.batch}:"
-            " batches between were not written by this sink. Restore the ledger, or pass adopt=True"
+            " batches between were not written by this sink. Restore the ledger, or pass"
+            f" adopt=True if they were written elsewhere. {_EVERY_BATCH}"
         )
 
 
@@ -62,11 +70,26 @@ def refuse_tokens_ahead(
 
 
 def predecessors(last: Manifest | None, query: str) -> tuple[str, ...]:
-    """The queries whose tokens a manifest of this query may find on its lanes."""
+    """The queries whose tokens a manifest of this query may find on its lanes. None is forgotten:
+    a ledger with too many of them is not taken over any more.
+    """
     if last is None:
         return ()
-    known = [*last.predecessors, last.query]
-    return tuple(each for each in known if each != query)[-PREDECESSORS_MAX:]
+    return last.predecessors if last.query == query else (*last.predecessors, last.query)
+
+
+def _refuse_a_return(who: str, last: Manifest, query: str, batch_id: int) -> None:
+    if query in last.predecessors:
+        raise OwnershipError(
+            f"{who}: it was taken over from this query ({query}, now at batch {batch_id}), and is"
+            f" query {last.query}'s since; what of this query's last batch is written, the ledger"
+            " does not tell any more. Use another sink_id, with adopt=True, whatever takeover says"
+        )
+    if len(last.predecessors) >= PREDECESSORS_MAX:
+        raise OwnershipError(
+            f"{who}: it was taken over {len(last.predecessors)} times, and its ledger remembers no"
+            " more than that. Use another sink_id"
+        )
 
 
 def _of_another(who: str, last: Manifest, query: str, batch_id: int) -> OwnershipError:

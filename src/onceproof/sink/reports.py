@@ -1,5 +1,6 @@
 """What became of each lane, and of the batch: for the leader's decisions and for metrics."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -38,6 +39,12 @@ class LaneReport:
     write_ms: float = 0.0
     commit_ms: float = 0.0
     carried: bytes | None = None
+
+
+def rows_written(reports: Iterable[LaneReport]) -> int:
+    """Now or before. Of a batch that an operator had skipped: none."""
+    written = {LaneState.COMMITTED, LaneState.ALREADY}
+    return sum(report.rows for report in reports if report.state in written)
 
 
 def empty_lane(partition: int) -> LaneReport:

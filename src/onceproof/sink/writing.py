@@ -68,5 +68,5 @@ def _stop_if_late(began: float, settings: Settings, place: str, cause: LaneError
         f"{place}: writing took {used_ms / 1000:.1f} s, but"
         f" kafka.transaction.timeout.ms is {limit_ms} ({limit_ms / 1000:.1f} s), so the brokers"
         " abort it; raise the timeout (up to the brokers' transaction.max.timeout.ms), make batches"
-        " smaller (maxOffsetsPerTrigger) or use more lanes"
+        f" smaller (maxOffsetsPerTrigger) or use more lanes{'' if cause is None else f'; {cause}'}"
     ) from cause

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, leader
+from onceproof.sink.announcing import Lead
 from onceproof.sink.errors import LaneError, OutlastedError, RefusedError, ReplayError
 
 TWICE = [OutlastedError("took 8 s"), OutlastedError("took 9 s")]
@@ -97,3 +98,27 @@ def test_what_may_not_ends_the_query_and_lets_everything_of_it_go(
         sink(Batch(), 7)  # type: ignore[arg-type]
     assert len(attempts) == tried
     assert (let_go, Early.cancelled) == ([True], 1)
+
+
+class Transaction:
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_a_lead_is_closed_when_the_batch_cannot_be_cut(
+    sink: ExactlyOnceKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transaction: Any = Transaction()
+    lead = Lead(transaction=transaction, last=None, end=0)
+
+    def no_such_column(*_: Any) -> None:
+        raise RefusedError("no column value")
+
+    monkeypatch.setattr(sink._expectation, "is_small", lambda _batch: False)
+    monkeypatch.setattr(sink._announcer, "lead", lambda _query, _batch_id: lead)
+    monkeypatch.setattr(leader, "choose_lanes", no_such_column)
+    with pytest.raises(RefusedError, match="no column value"):
+        sink(Batch(), 7)  # type: ignore[arg-type]
+    assert transaction.is_closed

@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from onceproof.sink.errors import LaneError, RefusedError
+from onceproof.sink.errors import LaneError, RefusedError, SilentError
 from onceproof.sink.ledger import reader as room
 from onceproof.sink.ledger.reader import (
     SILENCE_S_MAX,
     LastWord,
-    SilentError,
     last_entry,
     require_end,
 )
@@ -26,7 +25,7 @@ class Reader:
 
     line: list[Exception | None]
     made: list["Reader"]
-    ends: list[int]
+    ends: list[int | Exception]
 
     def __init__(self, _settings: Any) -> None:
         self.asked: list[float | None] = []
@@ -41,7 +40,10 @@ class Reader:
         return LastWord(entry=None, end=0)
 
     def end(self, _partition: int) -> int:
-        return Reader.ends.pop(0)
+        said = Reader.ends.pop(0)
+        if isinstance(said, Exception):
+            raise said
+        return said
 
     def close(self) -> None:
         self.is_closed = True
@@ -81,9 +83,37 @@ def test_silence_of_a_new_one_and_any_other_failure_are_told(readers: type[Reade
 def test_an_end_that_is_told_too_low_is_asked_for_again_by_a_new_reader(
     readers: type[Reader],
 ) -> None:
-    readers.ends = [6, 7]  # first of a broker that leads no more
-    require_end(SETTINGS, 0, 7)
-    assert len(readers.made) == 2
+    readers.ends = [6, 6, 7]  # first of a broker that leads no more
+    require_end(MadeUpSettings, 0, 7)
+    assert [each.is_closed for each in readers.made] == [True, True, False]
+
+
+def test_a_reader_that_hears_nothing_of_an_end_is_replaced(readers: type[Reader]) -> None:
+    readers.ends = [SilentError(LaneError("no answer")), 7]
+    require_end(MadeUpSettings, 0, 7)
+    assert [each.is_closed for each in readers.made] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [(SilentError(LaneError("no answer")), "no answer"), (6, "ends at 6; expected 7")],
+)
+def test_an_end_that_nobody_tells_is_asked_for_only_so_long(
+    said: Exception | int, told: str, readers: type[Reader], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "END_S_MAX", 0.3)
+    readers.ends = [said] * 1000
+    with pytest.raises(LaneError, match=told) as raised:
+        require_end(MadeUpSettings, 0, 7)
+    assert type(raised.value) is LaneError
+    assert len(readers.made) > 1
+    assert all(each.is_closed for each in readers.made)
+
+
+def test_an_end_that_may_not_be_asked_for_is_told_at_once(readers: type[Reader]) -> None:
+    readers.ends = [RefusedError("not authorised")]
+    with pytest.raises(RefusedError, match="not authorised"):
+        require_end(MadeUpSettings, 0, 7)
 
 
 def test_an_end_beyond_the_own_entry_means_that_another_one_was_not_seen(

@@ -20,7 +20,7 @@ from threading import Lock, Timer
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from onceproof.sink.budget import Budget, pause
-from onceproof.sink.errors import LaneError, SinkError
+from onceproof.sink.errors import LaneError, SilentError
 from onceproof.sink.ledger.entries import Entry, read_entry
 from onceproof.sink.producing.refusals import failure, is_final
 from onceproof.sink.settings import Settings
@@ -29,6 +29,7 @@ READ_S_MAX = 60.0
 # A kept client may wait for ever on a connection that broke when a broker was away: a new one finds
 # its way at once.
 SILENCE_S_MAX = 5.0
+END_S_MAX = 30.0  # for the end alone: several new clients, one after the other
 # A new client may lose 0.7 s until it has found a partition's leader (it asks again after 0.1, 0.2
 # and 0.4 s), unless it was told before; and a second until it begins to fetch, unless it is woken.
 INTRODUCTION_S_MAX = 2.0
@@ -58,14 +59,6 @@ class LastWord:
 
     entry: Entry | None
     end: int
-
-
-class SilentError(LaneError):
-    """No broker has said anything of use, neither an entry nor that there is none."""
-
-    def __init__(self, told: SinkError) -> None:
-        super().__init__(str(told))
-        self.told = told  # if a new client hears nothing else, this is why
 
 
 class LedgerReader:
@@ -229,16 +222,26 @@ def require_end(settings: Settings, partition: int, end: int) -> None:
     """LaneError unless the partition ends there.
 
     Beyond it: somebody's entry was not seen when it was read. Before it: whoever we ask does not
-    lead the partition any more, though our own entry has arrived.
+    lead the partition any more, though our own entry has arrived; a new client may find who does.
     """
-    budget, found = Budget(SILENCE_S_MAX), -1
-    while found < end and not budget.spent():
-        with borrowed_reader(settings, new=found >= 0) as reader:
-            found = reader.end(partition)
-        if found < end:
-            pause(PAUSE_S)
-    if found != end:
-        raise LaneError(
-            f"ledger {settings.ledger_topic}-{partition} ends at {found}; expected {end}: it was"
-            " read from a broker that did not lead it any more, or others write to it"
-        )
+    budget, is_first = Budget(END_S_MAX), True
+    while True:
+        try:
+            with borrowed_reader(settings, new=not is_first) as reader:
+                return _require_end(reader, settings, partition, end)
+        except SilentError as silent:
+            if budget.spent():
+                raise silent.told from silent
+        is_first = False
+        pause(PAUSE_S)
+
+
+def _require_end(reader: LedgerReader, settings: Settings, partition: int, end: int) -> None:
+    found = reader.end(partition)
+    if found == end:
+        return
+    wrong = LaneError(
+        f"ledger {settings.ledger_topic}-{partition} ends at {found}; expected {end}: it was"
+        " read from a broker that did not lead it any more, or others write to it"
+    )
+    raise SilentError(wrong) if found < end else wrong

@@ -104,6 +104,7 @@ _SIGNATURES = {
     "rd_kafka_metadata_destroy": (None, (c_void_p,)),
     "rd_kafka_poll": (c_int, (c_void_p, c_int)),
     "rd_kafka_flush": (c_int, (c_void_p, c_int)),
+    "rd_kafka_outq_len": (c_int, (c_void_p,)),
     "rd_kafka_purge": (c_int, (c_void_p, c_int)),
     "rd_kafka_fatal_error": (c_int, (c_void_p, c_char_p, c_size_t)),
     "rd_kafka_err2str": (c_char_p, (c_int,)),

@@ -25,9 +25,12 @@ from onceproof.sink.producing.transaction import (
     QUEUE_FULL_WAIT_S,
     RETRY_PAUSE_S,
     Record,
+    closed_if_raised,
     named_topics,
     records_of,
     refuse_rows_without_topic,
+    timeout_s,
+    undelivered,
 )
 
 if TYPE_CHECKING:
@@ -89,15 +92,21 @@ class NativeTransaction:
 
     def flush(self) -> None:
         """Here, not inside the commit: a failed record is to be told by its own error."""
-        budget = Budget(COMMIT_S_MAX)
-        while (
-            self._library.rd_kafka_flush(self._handle, FLUSH_SLICE_MS) != 0 and not budget.spent()
-        ):
+        budget = Budget(timeout_s(self._configuration))
+        while left := self._left_after(min(FLUSH_SLICE_MS, int(budget.left_s() * 1000))):
             self._raise_failed_record()
+            if budget.spent():
+                raise undelivered(self.transactional_id, left, budget.used_s())
         self._raise_failed_record()
         if self._is_purged:
             # librdkafka has given the transaction up, and says why when it refuses to commit it.
             self._commit()
+
+    def _left_after(self, slice_ms: int) -> int:
+        """How many records are still on their way."""
+        if self._library.rd_kafka_flush(self._handle, slice_ms) == 0:
+            return 0
+        return int(self._library.rd_kafka_outq_len(self._handle))
 
     def commit(self) -> None:
         self.flush()
@@ -129,8 +138,9 @@ class NativeTransaction:
         patience_s = FIRST_INIT_S
         while True:
             self._handle = self._new_handle()
-            if self._connect(budget) and self._init(min(patience_s, budget.left_s()), budget):
-                return
+            with closed_if_raised(self):
+                if self._connect(budget) and self._init(min(patience_s, budget.left_s()), budget):
+                    return
             self.close()
             patience_s *= 2
 
@@ -263,6 +273,8 @@ class NativeTransaction:
         code = self._library.rd_kafka_error_code(error)
         text = self._library.rd_kafka_error_string(error).decode()
         self._library.rd_kafka_error_destroy(error)
+        if code == c.FATAL:
+            code, text = self._told(code)
         raise failure(f"{what} of {self.transactional_id}", code, text)
 
 

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from onceproof.sink.budget import Budget, pause
 from onceproof.sink.errors import RefusedError, SinkError
-from onceproof.sink.producing.librdkafka import PURGED
+from onceproof.sink.producing.librdkafka import FATAL, PURGED
 from onceproof.sink.producing.refusals import failure, is_final
 from onceproof.sink.producing.transaction import (
     ABORT_S_MAX,
@@ -24,6 +24,8 @@ from onceproof.sink.producing.transaction import (
     named_topics,
     records_of,
     refuse_rows_without_topic,
+    timeout_s,
+    undelivered,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class PlainTransaction:
 
     def __init__(self, configuration: Mapping[str, str]) -> None:
         self.transactional_id = configuration["transactional.id"]
+        self._timeout_s = timeout_s(configuration)
         self._rows = 0
         self._topics: set[str] = set()
         self._failed: KafkaError | None = None
@@ -85,21 +88,23 @@ class PlainTransaction:
                 )
                 break
             except BufferError:
-                self._producer.poll(QUEUE_FULL_WAIT_S)
+                self._served(self._producer.poll, QUEUE_FULL_WAIT_S)
             except KafkaException as error:
                 raise self._failure("produce", error.args[0]) from error
         self._rows += 1
         self._topics.add(record.topic)
         if self._rows % SERVE_DELIVERIES_EVERY == 0:
-            self._producer.poll(0)
+            self._served(self._producer.poll, 0.0)
 
     def flush(self) -> None:
-        self._producer.flush(COMMIT_S_MAX)
+        left = self._served(self._producer.flush, self._timeout_s)
         if self._is_purged:
             # librdkafka has given the transaction up, and says why when it refuses to commit it.
             self.commit()
         if self._failed is not None:
             raise self._failure(f"delivery to {named_topics(self._topics)}", self._failed)
+        if left:
+            raise undelivered(self.transactional_id, left, self._timeout_s)
 
     def commit(self) -> None:
         what = f"commit_transaction to {named_topics(self._topics)}"
@@ -121,6 +126,19 @@ class PlainTransaction:
         elif error is not None and self._failed is None:
             self._failed = error
 
+    def _served(self, call: Callable[[float], int], seconds: float) -> int:
+        """confluent-kafka raises a fatal error in whatever call serves its callbacks; if it calls
+        one of them before it returns, Python finds the two at odds, and raises a SystemError of it.
+        """
+        try:
+            return call(seconds)
+        except (KafkaException, SystemError) as error:
+            cause = error if isinstance(error, KafkaException) else error.__cause__
+            if not isinstance(cause, KafkaException):
+                raise
+            what = f"delivery to {named_topics(self._topics)}"
+            raise self._failure(what, cause.args[0]) from error
+
     def _patiently(self, call: Callable[[float], object], seconds: float, what: str) -> None:
         budget = Budget(seconds)
         while True:
@@ -135,4 +153,13 @@ class PlainTransaction:
                 pause(RETRY_PAUSE_S)
 
     def _failure(self, what: str, cause: KafkaError) -> SinkError:
-        return failure(f"{what} of {self.transactional_id}", cause.code(), cause.str())
+        told = self._fatal(cause) if cause.code() == FATAL else cause
+        return failure(f"{what} of {self.transactional_id}", told.code(), told.str())
+
+    def _fatal(self, cause: KafkaError) -> KafkaError:
+        """What it was in the first place: whatever a given-up transaction is asked for tells it."""
+        try:
+            self._producer.abort_transaction(ABORT_S_MAX)
+        except KafkaException as error:
+            cause = error.args[0]
+        return cause

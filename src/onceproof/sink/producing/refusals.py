@@ -3,7 +3,7 @@
 Everything else is worth another attempt, which begins with a fence and so is always safe.
 """
 
-from onceproof.sink.errors import LaneError, RefusedError, SinkError
+from onceproof.sink.errors import FencedError, LaneError, RefusedError, SinkError
 
 # Error code → what to do about it.
 _FINAL = {
@@ -24,6 +24,10 @@ _FINAL = {
 }
 
 
+# INVALID_PRODUCER_EPOCH, PRODUCER_FENCED, and librdkafka's own word for both.
+_FENCED = {47, 90, -144}
+
+
 def is_final(code: int) -> bool:
     return code in _FINAL
 
@@ -32,4 +36,4 @@ def failure(what: str, code: int, text: str) -> SinkError:
     """The error to raise for one of librdkafka's."""
     if is_final(code):
         return RefusedError(f"{what}: {text}; {_FINAL[code]}")
-    return LaneError(f"{what}: {text}")
+    return (FencedError if code in _FENCED else LaneError)(f"{what}: {text}")

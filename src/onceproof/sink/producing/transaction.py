@@ -4,11 +4,12 @@ A new producer for each transaction: librdkafka allows one init_transactions per
 init bumps the epoch, so that a delayed EndTxn of an earlier transaction is refused (KAFKA-17754).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from onceproof.sink.errors import RefusedError
+from onceproof.sink.errors import LaneError, RefusedError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -19,6 +20,7 @@ INIT_S_MAX = 60.0
 # little time, and each one twice as much as the one before.
 FIRST_INIT_S = 0.25
 COMMIT_S_MAX = 120.0
+TIMEOUT_MS_DEFAULT = 60_000  # of librdkafka's transactions
 ABORT_S_MAX = 10.0
 QUEUE_FULL_WAIT_S = 0.01
 RETRY_PAUSE_S = 0.05
@@ -74,6 +76,25 @@ def open_transaction(configuration: Mapping[str, str], *, fast: bool) -> Transac
     from onceproof.sink.producing.plain import PlainTransaction
 
     return PlainTransaction(configuration)
+
+
+@contextmanager
+def closed_if_raised(transaction: Transaction) -> Iterator[None]:
+    """A producer that nobody closes lives on, with its threads, until Python collects garbage."""
+    try:
+        yield
+    except BaseException:
+        transaction.close()
+        raise
+
+
+def timeout_s(configuration: Mapping[str, str]) -> float:
+    """After that the brokers abort the transaction: nobody needs to wait for longer."""
+    return float(configuration.get("transaction.timeout.ms", TIMEOUT_MS_DEFAULT)) / 1000
+
+
+def undelivered(transactional_id: str, records: int, after_s: float) -> LaneError:
+    return LaneError(f"{transactional_id}: {records} records not delivered after {after_s:.1f} s")
 
 
 def named_topics(topics: Iterable[str]) -> str:
