@@ -257,7 +257,7 @@ def _with_random_faults(
 ) -> Scenario:
     """The seed's faults instead of the scenario's own, and time enough for each to find work."""
     faults = random_faults(request.seed, count, _reach(scenario, suspect, request))
-    changed: dict[str, Any] = {"faults": faults}
+    changed: dict[str, Any] = {"faults": faults, "seen": ()}  # what its own faults would show
     if scenario.records_per_second is None:
         changed["feed_s"] = max(scenario.feed_s, FEED_S_PER_FAULT * count)
     return make_scenario({**scenario.model_dump(), **changed})

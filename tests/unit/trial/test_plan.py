@@ -199,6 +199,12 @@ def test_a_program_becomes_a_schedule_of_toggles() -> None:
     assert (scenario.iterations, plan.faults_scheduled, len(plan.slices())) == (1, 3, 1)
 
 
+def test_what_a_scenarios_own_faults_would_show_is_not_asked_of_random_ones() -> None:
+    name = "kafka_20685_stale_checkpoint"
+    assert make_plan(Request(scenario=name)).scenario.seen
+    assert make_plan(Request(scenario=name, random_faults=2)).scenario.seen == ()
+
+
 def test_a_program_is_gone_through_once() -> None:
     with pytest.raises(UsageError, match=r"once: leave --iterations out"):
         make_plan(Request(suspect="streams_at_least_once", program="1 2", iterations=2))
