@@ -24,6 +24,7 @@ from onceproof.trial.wire_hold import WireHold
 LOOKS_S_MAX = 10.0
 CONFIRM_S = 0.2
 LOADING_S_MIN = 0.5  # 30 ms were never enough, 100 ms were: see docs/bugs.md
+FAULT_BEFORE_S = 2.0  # an older one is not of its making, and may never have ended
 LOOKS_WHILE_LOADING = 5  # while it lasts; the second would be late where any is
 LOOKED_AT = "the ends of transactions were looked at"
 OFFSETS_ANSWERED = WireAim(api="TxnOffsetCommit", direction="response", release=Release.DROP)
@@ -82,12 +83,12 @@ class LateEnd:
         return f"{name} {verb} {longest.partition}, for {longest.lasted_s(now):.1f} s"
 
     def _longest_loading(self) -> tuple[str, Loading | None]:
-        """Of those that went on since we look."""
+        """Of those that began since we look, or with the fault just before."""
         found = [
             (broker.name, each)
             for broker in self._stage.brokers.values()
             for each in loadings(broker.log.read_text(errors="replace").splitlines())
-            if each.until_unix_s is None or each.until_unix_s >= self._began_unix_s
+            if each.since_unix_s >= self._began_unix_s - FAULT_BEFORE_S
         ]
         now = self._now_unix_s()
         return max(found, key=lambda each: each[1].lasted_s(now), default=("", None))
