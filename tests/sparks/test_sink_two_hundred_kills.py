@@ -4,7 +4,8 @@
 
 Sixteen lives of a driver. In each, executors and Python workers are killed, every second time with
 a transaction seen open, each kill only after both pipelines have written a batch since the last
-one; then the driver is killed. Lives differ: number of lanes, and whether small batches go whole.
+one; then the driver is killed. Lives differ: number of lanes, whether small batches go whole, and
+whether a lane's rows come to Python in one piece or in many: one that dies between two is cut off.
 """
 
 import itertools
@@ -47,6 +48,7 @@ WHOLE_EVERY = 4  # each fourth life writes its batches whole: no Python worker i
 RECORDS_MAX = 1_000_000
 RECORDS_A_SECOND = 300
 BATCH_SIZE = 2_000
+PIECES = ["20", "10000"]  # rows of a piece; the second is Spark's default
 SIGHT_S_MAX = 5.0
 TARGET_S_MAX = 90.0
 PIPELINES = {"copy": "copy", "state": "fold"}  # pipeline → the workload that judges it
@@ -90,6 +92,7 @@ class Ordeal:
                 "spark.submit.pyFiles": str(sink_alone(self._folder)),
                 "spark.pyspark.python": str(own_spark().python),
                 "spark.executor.memory": "512m",
+                "spark.sql.execution.arrow.maxRecordsPerBatch": self._dice.choice(PIECES),
             },
             options={
                 "--lanes": str(lanes),

@@ -5,12 +5,12 @@
 No value of such a file is ever told: it may be a secret.
 """
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from onceproof.errors import UsageError
+from onceproof.sink import properties
 from onceproof.sink.client import translate
 from onceproof.sink.errors import SinkError
 
@@ -27,7 +27,6 @@ NAMES = {
     "ssl.key.password": "ssl_password",
 }
 HOSTNAME_CHECK = "ssl.endpoint.identification.algorithm"
-_PAIR = re.compile(r"([^=:\s]+)\s*[=:\s]\s*(.*)")
 
 
 def security_of(path: Path | None) -> dict[str, Any]:
@@ -56,22 +55,8 @@ def _for_kafka_python(translated: Mapping[str, str], path: Path) -> dict[str, An
 
 
 def read_properties(path: Path, option: str) -> dict[str, str]:
-    """Names and values; a line that ends in a backslash goes on in the next."""
+    """Names and values, as Java reads them."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{option} {path} cannot be read: {_said(error)}") from error
-    found = {}
-    for number, line in enumerate(re.sub(r"\\\n\s*", "", text).splitlines(), start=1):
-        bare = line.strip()
-        if not bare or bare[0] in "#!":
-            continue
-        pair = _PAIR.fullmatch(bare)
-        if pair is None:
-            raise UsageError(f"{option} {path}: line {number} is no `name=value`")
-        found[pair[1]] = pair[2]
-    return found
-
-
-def _said(error: Exception) -> str:
-    return error.strerror or "no such file" if isinstance(error, OSError) else "it is not UTF-8"
+        return properties.read_properties(path, option)
+    except SinkError as error:
+        raise UsageError(str(error)) from error

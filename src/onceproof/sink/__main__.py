@@ -65,7 +65,7 @@ def _as_json(state: SinkState) -> dict[str, object]:
 def _settings(given: argparse.Namespace) -> Settings:
     options = {"kafka.bootstrap.servers": given.bootstrap_server}
     if given.command_config is not None:
-        properties = read_properties(given.command_config)
+        properties = read_properties(given.command_config, "--command-config")
         options.update({f"kafka.{name}": value for name, value in properties.items()})
     return make_settings(
         sink_id=given.sink_id,

@@ -20,15 +20,23 @@ _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.)?")
 _CHARACTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
-def read_properties(path: Path) -> dict[str, str]:
+def read_properties(path: Path, option: str) -> dict[str, str]:
+    """SinkError, which names the option that gave the path, and no value: it may be a secret."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        return parse_properties(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SinkError(f"--command-config {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SinkError(f"--command-config {path}: it is not UTF-8") from error
+        why = error.strerror or "no such file"
+    except UnicodeDecodeError:
+        why = "it is not UTF-8 text"
+    except ValueError as error:
+        why = str(error)
+    raise SinkError(f"{option} {path} cannot be read: {why}")
+
+
+def parse_properties(text: str) -> dict[str, str]:
+    """ValueError where a character is not one. Pure."""
     found = {}
-    for line in _whole_lines(lines):
+    for line in _whole_lines(text.splitlines()):
         name = _NAME.match(line)
         assert name is not None  # it may be empty, as in Java
         separator = _SEPARATOR.match(line, name.end())
@@ -36,9 +44,7 @@ def read_properties(path: Path) -> dict[str, str]:
         try:
             found[_plain(name[0])] = _plain(line[separator.end() :].rstrip())
         except ValueError:
-            raise SinkError(
-                f"--command-config {path}: {name[0]} has a \\u without its four digits"
-            ) from None
+            raise ValueError(f"{name[0]} has a \\u without its four digits") from None
     return found
 
 

@@ -23,14 +23,14 @@ def test_javas_names_become_those_of_our_client(tmp_path: Path) -> None:
         tmp_path,
         "! a comment\n\nsecurity.protocol = SASL_SSL\nsasl.mechanism: PLAIN\n"
         "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\\n"
-        '    username="u" password="p=q";\n'
+        '    username="u" password="p\\=q\\u00e9";\n'
         "ssl.endpoint.identification.algorithm=\nmax.poll.interval.ms=5\n",
     )
     assert security_of(config) == {
         "security_protocol": "SASL_SSL",
         "sasl_mechanism": "PLAIN",
         "sasl_plain_username": "u",
-        "sasl_plain_password": "p=q",
+        "sasl_plain_password": "p=q\u00e9",
         "ssl_check_hostname": False,
     }
 
@@ -38,7 +38,7 @@ def test_javas_names_become_those_of_our_client(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("nonsense\n", "line 1 is no `name=value`"),
+        ("sasl.password=hush\\u12\n", r"sasl.password has a \\u without its four digits"),
         ("sasl.mechanism=AWS_MSK_IAM\n", "AWS MSK IAM needs a Java class"),
         ("security.protocol=SSL\nssl.crl.location=/x\n", "ssl.crl.location is not known here"),
     ],

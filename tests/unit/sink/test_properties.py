@@ -7,11 +7,13 @@ import pytest
 from onceproof.sink.errors import SinkError
 from onceproof.sink.properties import read_properties
 
+OPTION = "--command-config"
+
 
 def read(folder: Path, text: str) -> dict[str, str]:
     path = folder / "client.properties"
     path.write_text(text, encoding="utf-8")
-    return read_properties(path)
+    return read_properties(path, OPTION)
 
 
 @pytest.mark.parametrize(
@@ -69,10 +71,10 @@ def test_what_is_no_character_is_told_without_its_value(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "store.jks").write_bytes(b"\xfe\xed\xfe\xed")
-    with pytest.raises(SinkError, match=r"--command-config .*store.jks: it is not UTF-8"):
-        read_properties(tmp_path / "store.jks")
+    with pytest.raises(SinkError, match=r"store.jks cannot be read: it is not UTF-8"):
+        read_properties(tmp_path / "store.jks", OPTION)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SinkError, match=r"--command-config .*absent: No such file"):
-        read_properties(tmp_path / "absent")
+    with pytest.raises(SinkError, match=r"--command-config .*absent cannot be read: No such file"):
+        read_properties(tmp_path / "absent", OPTION)

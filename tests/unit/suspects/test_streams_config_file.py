@@ -8,32 +8,8 @@ import pytest
 
 from onceproof.errors import UsageError
 from onceproof.suspects.java.__main__ import streams_arguments
-from onceproof.suspects.streams.config_file import OURS, property_names
+from onceproof.suspects.streams.config_file import OURS
 from onceproof.trial.plan import Request, make_plan
-
-AS_JAVA_READS_IT = r"""
-# a comment = not a name
-! another
-num.stream.threads=2
-  commit.interval.ms : 100
-state\ dir 7
-sasl.jaas.config=one \
-    bootstrap.servers=hidden in a value \
-    two
-\u0061cks=all
-empty
-"""
-
-
-def test_names_are_read_as_java_reads_them() -> None:
-    assert list(property_names(AS_JAVA_READS_IT)) == [
-        "num.stream.threads",
-        "commit.interval.ms",
-        "state dir",
-        "sasl.jaas.config",
-        "acks",
-        "empty",
-    ]
 
 
 def planned(file: Path, **more: str) -> Request:
@@ -48,6 +24,15 @@ def test_what_the_trial_rests_on_is_refused_by_name(name: str, tmp_path: Path) -
         make_plan(planned(file))
     with pytest.raises(UsageError, match=re.escape(f"--set: {name} is set by the trial")):
         make_plan(Request(suspect="streams_java", settings=(f"streams.{name}=mine",)))
+
+
+def test_only_names_are_looked_at_as_java_reads_them(tmp_path: Path) -> None:
+    file = tmp_path / "own.properties"
+    file.write_text("# state.dir=x\nsasl.jaas.config=one \\\n  bootstrap.servers=in a value\n")
+    make_plan(planned(file))
+    file.write_text("st\\u0061te.dir : /elsewhere\n")
+    with pytest.raises(UsageError, match=r"state\.dir is set by the trial"):
+        make_plan(planned(file))
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
