@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from onceproof.sink.background import Background
 from onceproof.sink.errors import LaneError, RefusedError, SinkError, UncollectedError
+from onceproof.sink.pieces import small_pieces
 from onceproof.sink.reports import REPORT_SCHEMA, LaneReport
 from onceproof.sink.task import Task, probe, task_function
 
@@ -82,7 +83,7 @@ def cancelled_if(session: "SparkSession", is_lost: Callable[[], bool]) -> Iterat
 
 def run_tasks(rows: "DataFrame", task: Task) -> list[LaneReport]:
     """One report of each partition that has rows."""
-    with _failures_told_apart():
+    with _failures_told_apart(), small_pieces(rows.sparkSession):
         found: list[Any] = rows.mapInArrow(task_function(task), REPORT_SCHEMA).collect()
     return [LaneReport(**_plain(row.asDict())) for row in found]
 
