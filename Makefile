@@ -1,6 +1,8 @@
 # Every target works from an empty clone: `setup` makes .venv first.
 PYTHON := .venv/bin/python
 export PYTHONPATH := src
+# Tests are run again and again: where Python may not keep what it compiled, half their time is that.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 
@@ -26,7 +28,7 @@ postgres:  ## install PostgreSQL's server where there is none (Debian, as root)
 	@tools/install_postgres.sh
 
 unit: setup  ## tests without a JVM, under 10 seconds
-	$(PYTHON) -m pytest tests/unit tests/golden tests/tidy
+	$(PYTHON) -m pytest -n 2 --dist worksteal tests/unit tests/golden tests/tidy
 
 test: setup postgres  ## all tests but the long jury
 	$(PYTHON) -m pytest -m "not jury"
