@@ -5,6 +5,8 @@ fold  topic ──▶ max per key (update mode) ──▶ topic     stateful; ra
 
 Four variants in one Spark session on one cluster, round after round in turn. The first round and
 the first micro-batch of every later one are not counted: they pay for compilers and query starts.
+Brokers compile for minutes, method by method, as requests come, and large batches are few requests:
+`--warm-batches` sends many small ones first, by both sinks, as brokers in the field have had.
 Rates are records read by the time of whole micro-batches, so ledger, digest and any shuffle of
 ours are in them. Ours is compared with the variant of the same compression.
 
@@ -109,6 +111,7 @@ def main() -> None:
             stage.feed(fed.topic, records=fed.records, record_bytes=fed.record_bytes, keys=KEYS)
         for name in asked.jobs:
             for fed in asked.inputs:
+                warm_up(stage, JOBS[name], fed, asked)
                 measure(stage, JOBS[name], fed, asked)
 
 
@@ -129,12 +132,31 @@ def arguments() -> argparse.Namespace:
         "--read-tuned", action="store_true", help="the source does not wait either (READ_TUNED)"
     )
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
+    parser.add_argument("--warm-batches", type=int, default=0, help="small ones, before all rounds")
+    parser.add_argument(
+        "--ours-lz4",
+        nargs="*",
+        type=lambda text: text.split("=", 1),
+        default=[],
+        metavar="kafka.NAME=VALUE",
+        help="more options for ours with lz4",
+    )
     return parser.parse_args()
 
 
 def _input(text: str) -> Input:
     record_bytes, records = (int(part) for part in text.split(":"))
     return Input(record_bytes=record_bytes, records=records)
+
+
+def warm_up(stage: Stage, job: Job, fed: Input, asked: argparse.Namespace) -> None:
+    """By lanes, however small: whole batches would leave them cold."""
+    if not asked.warm_batches:
+        return
+    small = {**vars(asked), "batches": asked.warm_batches, "small_batch_bytes": 0}
+    for variant in VARIANTS[-2:]:
+        run(stage, job, fed, variant, argparse.Namespace(**small))
+        say(f"{job.name}, {fed.record_bytes} bytes: warmed up by {variant.name}")
 
 
 def measure(stage: Stage, job: Job, fed: Input, asked: argparse.Namespace) -> None:
@@ -164,6 +186,8 @@ def run(
     rows = job.transform(source, fed.record_bytes)
     writer = rows.writeStream.outputMode(job.output_mode)
     options = {**stage.client_options(), **variant.options}
+    if variant.ours and variant.options:
+        options.update(asked.ours_lz4)
     if variant.ours:
         sink = exactly_once_kafka(
             sink_id=f"to-{output}",
