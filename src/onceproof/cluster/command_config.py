@@ -55,8 +55,13 @@ def _for_kafka_python(translated: Mapping[str, str], path: Path) -> dict[str, An
 
 
 def read_properties(path: Path, option: str) -> dict[str, str]:
-    """Names and values, as Java reads them."""
+    """Names and values, as Java reads them; but a stray line, to Java a name without a value, is
+    told: a client that came without its login would be told something else. Never what it says.
+    """
     try:
-        return properties.read_properties(path, option)
+        found = properties.read_properties(path, option)
     except SinkError as error:
         raise UsageError(str(error)) from error
+    if any(not text and "." not in name for name, text in found.items()):
+        raise UsageError(f"{option} {path}: a line of it is no `name=value`")
+    return found

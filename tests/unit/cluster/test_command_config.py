@@ -38,6 +38,8 @@ def test_javas_names_become_those_of_our_client(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
+        ("nonsense\n", "a line of it is no `name=value`"),
+        ("security.protocol=SSL\nhush\n", "a line of it is no `name=value`"),
         ("sasl.password=hush\\u12\n", r"sasl.password has a \\u without its four digits"),
         ("sasl.mechanism=AWS_MSK_IAM\n", "AWS MSK IAM needs a Java class"),
         ("security.protocol=SSL\nssl.crl.location=/x\n", "ssl.crl.location is not known here"),
@@ -47,6 +49,7 @@ def test_what_cannot_be_used_is_told(text: str, told: str, tmp_path: Path) -> No
     with pytest.raises(UsageError, match=told) as error:
         security_of(written(tmp_path, text))
     assert "\n" not in str(error.value)
+    assert "hush" not in str(error.value)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
