@@ -216,6 +216,11 @@ def test_an_operator_accepts_what_is_committed_and_the_missing_lanes_are_written
     assert "last batch 1" in bench.command("inspect")
 
 
+def test_an_operator_who_mistypes_the_sinks_id_is_told_at_once(bench: Bench) -> None:
+    with pytest.raises(SystemExit, match="there is no ledger typo.ledger; is the sink's id right"):
+        bench.command("inspect", "--sink-id", "typo")
+
+
 @pytest.mark.jury
 def test_an_operator_skips_a_batch_and_the_next_one_is_written(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

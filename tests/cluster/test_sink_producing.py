@@ -10,6 +10,7 @@ from committed import committed
 
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
+from onceproof.deadline import Deadline, pause
 from onceproof.sink.errors import LaneError, RefusedError
 from onceproof.sink.producing.transaction import Record, open_transaction
 
@@ -159,6 +160,34 @@ def test_what_the_brokers_will_never_take_is_refused_with_the_way_out(
 def produce_and_commit(transaction: Any, record: Record) -> None:
     transaction.produce_record(record)
     transaction.commit()
+
+
+@pytest.mark.parametrize("in_rows", [True, False], ids=["rows", "records"])
+@pytest.mark.parametrize("fast", [True, False], ids=["native", "plain"])
+def test_what_a_broker_refuses_while_more_is_produced_is_told_by_its_own_error(
+    cluster: LocalCluster, fast: bool, in_rows: bool
+) -> None:
+    """From then on librdkafka takes nothing more, and says only that it does not."""
+    topic = f"small-{fast}-{in_rows}"
+    limit = {"max.message.bytes": "1000"}  # the client does not know of it
+    topics.create_topic(cluster.client(), topic, partitions=1, config=limit)
+    transaction = open_transaction(configuration(cluster), fast=fast)
+    transaction.begin()
+    transaction.produce_record(Record(topic=topic, value=b"x" * 5_000))
+    rows = pyarrow.RecordBatch.from_pylist([{"value": b"x"}])
+
+    def go_on() -> None:
+        deadline = Deadline(20)
+        while not deadline.expired():
+            if in_rows:
+                transaction.produce_rows(rows, topic)
+            else:
+                transaction.produce_record(Record(topic=topic, value=b"x"))
+            pause(0.02)
+
+    with pytest.raises(RefusedError, match="max.message.bytes of the topic"):
+        go_on()
+    transaction.abandon()
 
 
 @pytest.mark.parametrize("fast", [True, False], ids=["native", "plain"])

@@ -10,8 +10,10 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from onceproof.sink.client.connection import require_connection
 from onceproof.sink.errors import SinkError
 from onceproof.sink.ledger.entries import Decision
+from onceproof.sink.ledger.topic import require_ledger
 from onceproof.sink.operator import SinkState, inspect, rule
 from onceproof.sink.properties import read_properties
 from onceproof.sink.settings import Settings, make_settings
@@ -21,6 +23,8 @@ def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     try:
         settings = _settings(given)
+        require_connection(dict(settings.client))
+        require_ledger(settings)
         if given.command == "inspect":
             state = inspect(settings)
             _say(json.dumps(_as_json(state)) if given.json else told(state, settings))

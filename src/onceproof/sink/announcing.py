@@ -10,13 +10,15 @@ batch that is written whole is announced by the very transaction that writes it.
 """
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from onceproof.sink.ahead import Ahead
 from onceproof.sink.background import Background
 from onceproof.sink.client.connection import require_connection
 from onceproof.sink.cut import Lanes
-from onceproof.sink.errors import SinkError
+from onceproof.sink.errors import LaneError, OwnershipError, SinkError
 from onceproof.sink.ledger.entries import (
     MANIFEST_KEY,
     MANIFEST_PARTITION,
@@ -85,14 +87,14 @@ class Announcer:
         self._announcement = None
         lead = self._take_lead()
         has_led = self._led == query
-        with closed_if_raised(lead.transaction):
+        with closed_if_raised(lead.transaction), self._asked_anew_if_refused(lead):
             if not has_led:
                 refuse_tokens_ahead(self._tokens(lead.last), lead.last, query, self._settings)
         if lead.replays(query, batch_id):
             # Nothing will be announced, so nothing would tell us that we were fenced meanwhile.
             lead.transaction.close()
             lead = self._lead()
-        with closed_if_raised(lead.transaction):
+        with closed_if_raised(lead.transaction), self._asked_anew_if_refused(lead):
             judge_ownership(lead.last, query, batch_id, self._settings, has_led=has_led)
         return lead
 
@@ -124,11 +126,10 @@ class Announcer:
     def announce(self, lead: Lead, query: str, batch_id: int, lanes: Lanes) -> TakenUp:
         """Returns while the manifest is still being committed: see `confirm`."""
         manifest = self._manifest(lead, query, batch_id, lanes)
-        with closed_if_raised(lead.transaction):
-            self._fence_old_lanes(manifest)
 
         def commit() -> str:
             self._commit(lead, self._record(manifest))
+            self._fence_old_lanes(manifest)
             return query
 
         self._announcement = Background(commit)
@@ -144,11 +145,11 @@ class Announcer:
             return self._record(replace(manifest, rows=rows.digest.rows, digest=rows.digest.hex()))
 
         with closed_if_raised(lead.transaction):
-            self._fence_old_lanes(manifest)
             write_ms, commit_ms = write_rows(
                 lead.transaction, rows, entry, self._settings, f"batch {batch_id}", lead.end
             )
-        self._led = query
+            self._led = query
+            self._fence_old_lanes(manifest)
         Background(lead.transaction.close)  # committed: nobody needs to wait for its threads' end
         self._make_ahead()
         taken = TakenUp(settings=self._settings, manifest=manifest, is_replay=False)
@@ -194,6 +195,21 @@ class Announcer:
             return Lead(transaction=transaction, last=last.manifest, end=found.end, ruling=last)
         return Lead(transaction=transaction, last=last, end=found.end)
 
+    @contextmanager
+    def _asked_anew_if_refused(self, lead: Lead) -> Iterator[None]:
+        """A broker that was cut off, and answers still, tells an old manifest: nobody is to be sent
+        away, or told to use another sink, on the word of that one.
+        """
+        try:
+            yield
+        except OwnershipError as refusal:
+            if last_word(self._settings, MANIFEST_PARTITION, new=True).end == lead.end:
+                raise
+            raise LaneError(
+                f"ledger {self._settings.ledger_topic}: it was read from a broker that did not lead"
+                f" it any more, and said: {refusal}"
+            ) from refusal
+
     def _tokens(self, last: Manifest | None) -> list[Token]:
         """Of every lane this sink ever had."""
         lanes = max(self._settings.lanes, last.lanes_ever if last else 0)
@@ -216,7 +232,11 @@ class Announcer:
         )
 
     def _fence_old_lanes(self, manifest: Manifest) -> None:
-        """Once: no one of before may still write on a lane that this run does not use."""
+        """Once: no one of before may still write on a lane that this run does not use.
+
+        After the manifest is committed: a task of before has opened its lane by then, and is
+        fenced, or opens it later, finds the manifest, and gives up.
+        """
         if not self._is_first:
             return
         for lane in range(manifest.lanes, manifest.lanes_ever):

@@ -34,11 +34,13 @@ class DriverLanes:
 
         Now, not ahead: what was read before an earlier attempt knows nothing of what that wrote.
         """
-        self._close_open()
-        with ThreadPoolExecutor(THREADS_MAX) as threads:
-            opened = list(threads.map(self._open_anew, range(lanes)))
-        self._open = {lane.lane: lane for lane in opened}
-        return {lane.lane: lane.entry for lane in opened}
+        self.close_open()
+        try:
+            with ThreadPoolExecutor(THREADS_MAX) as threads:
+                return dict(enumerate(threads.map(self._open_anew, range(lanes))))
+        except BaseException:
+            self.close_open()  # all are done by now: the others would stay open, with their threads
+            raise
 
     def complete(
         self, reports: list[LaneReport], lane_of: Mapping[int, int], work: Work
@@ -51,7 +53,7 @@ class DriverLanes:
             self._drop(lane_of[report.partition])  # an executor has fenced what we had ready
         if carried:
             done += self._write_all(carried, work)
-        self._close_open()
+        self.close_open()
         if self._comes_in_lanes_again(done):
             for report in carried:
                 self._make_ahead(lane_of[report.partition])
@@ -65,7 +67,7 @@ class DriverLanes:
     def let_go(self) -> None:
         for lane in list(self._ahead):
             self._drop(lane)
-        self._close_open()
+        self.close_open()
 
     def _write_all(self, carried: list[LaneReport], work: Work) -> list[LaneReport]:
         """First all lanes are ours, then the ledger must still say that the batch is, too."""
@@ -94,11 +96,12 @@ class DriverLanes:
         ahead = self._ahead.pop(lane, None)
         return open_lane(self._settings, lane) if ahead is None else ahead.take()
 
-    def _open_anew(self, lane: int) -> OpenLane:
+    def _open_anew(self, lane: int) -> Entry | None:
         ahead = self._ahead.pop(lane, None)
         if ahead is not None:
             ahead.end()  # or it might fence the one that is made here
-        return open_lane(self._settings, lane)
+        self._open[lane] = open_lane(self._settings, lane)
+        return self._open[lane].entry
 
     def _make_ahead(self, lane: int) -> None:
         settings = self._settings
@@ -112,7 +115,8 @@ class DriverLanes:
         if opened is not None:
             opened.transaction.close()
 
-    def _close_open(self) -> None:
+    def close_open(self) -> None:
+        """Those that were fenced for rows which will not come."""
         for lane in list(self._open):
             self._open.pop(lane).transaction.close()
 

@@ -7,7 +7,8 @@ SinkError
 │                    topic, not authorised, a transaction that outlasts its timeout twice)
 └── LaneError        a lane could not be written; the batch may be tried again
     ├── OutlastedError   a transaction outlasted its timeout: tried again once
-    ├── UncollectedError the rows of a small batch did not come to the driver: lanes try it then
+    ├── UncollectedError the rows of a small batch did not come to the driver, or not in time:
+    │                    lanes try it then
     ├── CutOffError      Spark broke off a task's rows: what it has of them is not the lane
     ├── FencedError      somebody else has fenced the transaction: another attempt, or a successor
     └── SilentError      no broker has said anything of use: a new client may hear more

@@ -56,7 +56,7 @@ def require_clients(session: "SparkSession") -> None:
 
 def speculates(session: "SparkSession") -> bool:
     """Whether Spark may run a task twice at once."""
-    return session.conf.get("spark.speculation", "false") == "true"
+    return str(session.conf.get("spark.speculation", "false")).lower() == "true"
 
 
 @contextmanager

@@ -44,5 +44,5 @@ class Expectation:
             self._bytes_a_record = written_bytes / self._records
 
     def was_wrong(self) -> None:
-        """The batch could not be collected: the next one goes by lanes, and is learnt from."""
+        """The batch could not be written whole: in lanes then, and it is learnt from."""
         self._failed = True

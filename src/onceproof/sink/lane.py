@@ -24,7 +24,7 @@ from onceproof.sink.ledger.entries import (
     lane_key,
     lane_partition,
 )
-from onceproof.sink.ledger.reader import last_word
+from onceproof.sink.ledger.reader import SILENCE_S_MAX, last_word
 from onceproof.sink.producing.transaction import (
     Record,
     Transaction,
@@ -75,10 +75,13 @@ def open_lane(settings: Settings, lane: int) -> OpenLane:
 
 def wait_for_manifest(work: Work) -> None:
     """Runs on executors. The driver commits the manifest of this batch meanwhile."""
-    budget = Budget(MANIFEST_S_MAX)
+    budget, is_asked_anew = Budget(MANIFEST_S_MAX), False
     while not budget.spent():
-        if _is_announced(work):
+        # Once: the new client is the one that is used from then on.
+        new = not is_asked_anew and budget.used_s() > SILENCE_S_MAX
+        if _is_announced(work, new=new):
             return
+        is_asked_anew |= new
         pause(MANIFEST_PAUSE_S)
     raise LaneError(f"batch {work.batch}: its manifest is not in the ledger; the driver lost it")
 
@@ -108,8 +111,8 @@ def require_manifest(work: Work) -> None:
         raise LaneError(f"batch {work.batch}: its manifest is not the last word of the ledger")
 
 
-def _is_announced(work: Work) -> bool:
-    entry = last_word(work.settings, MANIFEST_PARTITION).entry
+def _is_announced(work: Work, *, new: bool = False) -> bool:
+    entry = last_word(work.settings, MANIFEST_PARTITION, new=new).entry
     manifest = entry.manifest if isinstance(entry, Ruling) else entry
     return isinstance(manifest, Manifest) and is_ours(manifest, work)
 

@@ -8,7 +8,7 @@ replay   the manifest is committed again under a new name, then all lanes are fe
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -52,20 +52,24 @@ class LanedBatches:
         ensure_ledger(taken.settings, taken.manifest.lanes)
         committed = self._committed(taken)
         if taken.decision is Decision.SKIP:
+            self._lanes.close_open()
             return self._skipped(batch, taken, committed)
         lane_of = _lane_of(taken, lanes_again(batch, taken.manifest))
         if not committed:
             return self._pass(batch, taken, lane_of)
         kept = batch.persist()  # evaluated twice: once to compare, once to write
         try:
-            measured = _with_empty_ones(self._measure(kept, taken), lane_of)
-            by_lane = {lane_of[report.partition]: report for report in measured}
-            differing = unmatched(committed, {n: (r.rows, r.digest) for n, r in by_lane.items()})
-            if differing and taken.decision is None:
-                raise does_not_match(taken, differing[0], by_lane[differing[0].lane])
-            already = [_already(by_lane[lane], lane) for lane in committed]
+
+            def compare(reports: list[LaneReport]) -> list[LaneReport]:
+                return _compared(_with_empty_ones(reports, lane_of), lane_of, committed, taken)
+
+            already = compare(self._measure(kept, taken))
             missing = {part: lane for part, lane in lane_of.items() if lane not in committed}
-            return already + (self._pass(kept, taken, missing) if missing else [])
+            if not missing:
+                self._lanes.close_open()
+                return already
+            # Compared once more: what was kept may be lost with an executor, and computed anew.
+            return already + self._pass(kept, taken, missing, compare)
         finally:
             kept.unpersist()
 
@@ -107,9 +111,16 @@ class LanedBatches:
         return self._run(batch, taken, Task(work=_work(taken), lane_of={}, write=False))
 
     def _pass(
-        self, batch: "DataFrame", taken: TakenUp, lane_of: dict[int, int]
+        self,
+        batch: "DataFrame",
+        taken: TakenUp,
+        lane_of: dict[int, int],
+        compare: Callable[[list[LaneReport]], object] = lambda _: None,
     ) -> list[LaneReport]:
-        """One pass over all partitions that writes the lanes of `lane_of`."""
+        """One pass over all partitions that writes the lanes of `lane_of`.
+
+        `compare` raises if the rows of the others are not what they were.
+        """
         session, work = batch.sparkSession, _work(taken)
         task = Task(work=work, lane_of=lane_of, write=True, has_twins=speculates(session))
         try:
@@ -121,6 +132,7 @@ class LanedBatches:
                 self._announcer.confirm()
             raise
         self._announcer.confirm()  # no lane is written before its manifest is committed
+        compare(reports)
         asked = [report for report in reports if report.partition in lane_of]
         began = time.monotonic()
         done = self._lanes.complete(_with_empty_ones(asked, lane_of), lane_of, work)
@@ -153,6 +165,20 @@ def _work(taken: TakenUp) -> Work:
         predecessors=taken.manifest.predecessors,
         verify=taken.decision is None,
     )
+
+
+def _compared(
+    reports: list[LaneReport], lane_of: dict[int, int], committed: dict[int, Token], taken: TakenUp
+) -> list[LaneReport]:
+    """The reports of the committed lanes; ReplayError if their rows are not those of their tokens.
+
+    An operator's ruling has decided otherwise, where there is one.
+    """
+    by_lane = {lane_of[report.partition]: report for report in reports}
+    differing = unmatched(committed, {n: (r.rows, r.digest) for n, r in by_lane.items()})
+    if differing and taken.decision is None:
+        raise does_not_match(taken, differing[0], by_lane[differing[0].lane])
+    return [_already(by_lane[lane], lane) for lane in committed]
 
 
 def _already(report: LaneReport, lane: int) -> LaneReport:

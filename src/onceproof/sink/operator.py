@@ -13,8 +13,10 @@ skip      nothing more of the batch is written; rows of its missing lanes are lo
 import getpass
 import socket
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from onceproof.sink.errors import LaneError, SinkError
 from onceproof.sink.ledger.entries import (
@@ -32,6 +34,7 @@ from onceproof.sink.settings import Settings
 from onceproof.sink.writing import commit_entry
 
 ATTEMPTS_MAX = 5
+_Done = TypeVar("_Done")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,18 +75,29 @@ def rule(settings: Settings, *, batch: int, decision: Decision, reason: str) -> 
     """Fence the driver, then read, then commit the ruling; the query must not be running."""
     if not reason.strip():
         raise SinkError("a ruling needs a reason; it stays in the ledger")
-    failure: LaneError | None = None
+    ruling = _repeated(
+        lambda: _commit_ruling(settings, batch, decision, reason),
+        f"the ruling was refused {ATTEMPTS_MAX} times; does the query still run?",
+    )
+    _repeated(
+        lambda: _fence_lanes(settings, ruling.manifest),
+        f"the ruling is recorded ({ruling.decision}, batch {batch}), but not all lanes could be"
+        " fenced: the next start of the query does it. Make sure that nothing of the query runs",
+    )
+    return ruling
+
+
+def _repeated(what: Callable[[], _Done], failed: str) -> _Done:
+    last: LaneError | None = None
     for _ in range(ATTEMPTS_MAX):
         try:
-            return _rule(settings, batch, decision, reason)
+            return what()
         except LaneError as again:
-            failure = again  # a query that is just ending may have fenced us
-    raise LaneError(
-        f"the ruling was refused {ATTEMPTS_MAX} times; does the query still run? last: {failure}"
-    ) from failure
+            last = again  # a query that is just ending may have fenced us
+    raise LaneError(f"{failed}; last: {last}") from last
 
 
-def _rule(settings: Settings, batch: int, decision: Decision, reason: str) -> Ruling:
+def _commit_ruling(settings: Settings, batch: int, decision: Decision, reason: str) -> Ruling:
     transaction = open_transaction(
         settings.producer(settings.driver_transactional_id()), fast=settings.fast
     )
@@ -109,7 +123,6 @@ def _rule(settings: Settings, batch: int, decision: Decision, reason: str) -> Ru
         commit_entry(transaction, record, settings, state.end)
     finally:
         transaction.close()
-    _fence_lanes(settings, ruling.manifest)
     return ruling
 
 

@@ -32,6 +32,9 @@ def write_rows(  # noqa: PLR0917  (each of them is one thing, and none may be le
         transaction.produce_record(record)
         written = time.monotonic()
         commit_entry(transaction, record, settings, end)
+    except OutlastedError:
+        transaction.abandon()
+        raise
     except LaneError as error:
         transaction.abandon()
         _stop_if_late(began, settings, place, error)

@@ -41,9 +41,9 @@ def restore_then_fence(settings: Settings, number: int) -> OpenLane:
     )
 
 
-def last_word_after_the_fence(settings: Settings, partition: int) -> LastWord:
+def last_word_after_the_fence(settings: Settings, partition: int, **how: bool) -> LastWord:
     let_the_task_commit(expected="refused")
-    return real_last_word(settings, partition)
+    return real_last_word(settings, partition, **how)
 
 
 def let_the_task_commit(*, expected: str) -> None:

@@ -1,18 +1,20 @@
 """Who leads, and what becomes of a lead that is refused: its producer is closed."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from onceproof.deadline import Deadline, wait_until
-from onceproof.sink import announcing
+from onceproof.sink import announcing, writing
 from onceproof.sink.announcing import Announcer, Lead
 from onceproof.sink.cut import Lanes
 from onceproof.sink.errors import LaneError, OwnershipError, RefusedError
 from onceproof.sink.ledger.entries import Cut, Manifest
 from onceproof.sink.ledger.reader import LastWord
 from onceproof.sink.producing.transaction import Record
+from onceproof.sink.rows import LaneRows
 from onceproof.sink.settings import Settings
 
 SETTINGS = Settings(sink_id="s", topic="out", lanes=1, ledger_topic="s.ledger", client=())
@@ -23,7 +25,8 @@ ONE_LANE = Lanes(cut=Cut.KEYS, count=1)
 class MadeUpTransaction:
     made: list["MadeUpTransaction"]
 
-    def __init__(self, *_: Any, **__: Any) -> None:
+    def __init__(self, configuration: Mapping[str, str], **__: Any) -> None:
+        self.transactional_id = configuration["transactional.id"]
         self.is_closed = False
         MadeUpTransaction.made.append(self)
 
@@ -42,15 +45,18 @@ class Ledger:
         self.last: Manifest | None = None
         self.refuses: Exception | None = None
         self.silent: BaseException | None = None
+        self.end = 0  # as a new reader finds it
+        self.fenced_before: list[str] = []  # when a manifest was committed
 
-    def last_word(self, _settings: Settings, _partition: int) -> LastWord:
+    def last_word(self, _settings: Settings, _partition: int, *, new: bool = False) -> LastWord:
         if self.silent is not None:
             raise self.silent
-        return LastWord(entry=self.last, end=0)
+        return LastWord(entry=self.last, end=self.end if new else 0)
 
     def commit_entry(self, _transaction: Any, _record: Record, *_: Any) -> None:
         if self.refuses is not None:
             raise self.refuses
+        self.fenced_before = [each.transactional_id for each in MadeUpTransaction.made]
 
 
 @pytest.fixture
@@ -61,6 +67,7 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> Ledger:
     monkeypatch.setattr(announcing, "last_word", found.last_word)
     monkeypatch.setattr(announcing, "last_entry", lambda _settings, _partition: None)
     monkeypatch.setattr(announcing, "commit_entry", found.commit_entry)
+    monkeypatch.setattr(writing, "commit_entry", found.commit_entry)
     monkeypatch.setattr(Announcer, "_prepare_ledger", lambda _self: None)
     monkeypatch.setattr(Announcer, "_make_ahead", lambda _self: None)
     return found
@@ -117,6 +124,44 @@ def test_a_producer_is_closed_when_the_ledger_does_not_answer(
     assert all_closed()
 
 
+@pytest.mark.parametrize(
+    ("last", "batch"),
+    [(of("another"), 0), (of("q", batch=1), 3), (None, 3)],
+    ids=["another query's", "batches between are missing", "empty"],
+)
+def test_nobody_is_sent_away_on_the_word_of_a_broker_that_leads_no_more(
+    ledger: Ledger, last: Manifest | None, batch: int
+) -> None:
+    """A new reader finds another end: what was read was old."""
+    ledger.last, ledger.end = last, 2
+    with pytest.raises(LaneError, match="a broker that did not lead it any more, and said: sink s"):
+        Announcer(SETTINGS).lead("q", batch)
+    assert all_closed()
+
+
+def whole(announcer: Announcer, lead: Lead, query: str, batch: int) -> None:
+    announcer.write_whole(lead, query, batch, LaneRows(()))
+
+
+@pytest.mark.parametrize(
+    ("write", "fenced"), [(whole, ["s-lane-0", "s-lane-1"]), (announce, ["s-lane-1"])]
+)
+def test_lanes_of_before_are_fenced_when_the_manifest_is_committed_and_once(
+    ledger: Ledger, write: Callable[[Announcer, Lead, str, int], None], fenced: list[str]
+) -> None:
+    """Sooner, a task of before could open its lane again, and still find its own manifest."""
+    ledger.last = of("before", lanes_ever=2)
+    announcer = Announcer(replace(SETTINGS, takeover=True))
+    for batch in (0, 1):
+        lead = announcer.lead("q", batch)
+        made = len(MadeUpTransaction.made)
+        write(announcer, lead, "q", batch)
+        assert len(ledger.fenced_before) == made
+        then = [each.transactional_id for each in MadeUpTransaction.made[made:]]
+        assert then == (fenced if batch == 0 else [])
+        ledger.last = of("q", batch=batch, lanes_ever=2)
+
+
 def test_a_lead_is_closed_when_the_lanes_of_before_cannot_be_fenced(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +174,7 @@ def test_a_lead_is_closed_when_the_lanes_of_before_cannot_be_fenced(
 
     monkeypatch.setattr(announcing, "open_transaction", refused)
     with pytest.raises(LaneError, match="no coordinator"):
-        announcer.announce(lead, "q", 1, ONE_LANE)
+        announce(announcer, lead, "q", 1)
     assert all_closed()
 
 

@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
-from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, leader
-from onceproof.sink.announcing import Lead
+from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, expectation, leader
+from onceproof.sink.announcing import Lead, TakenUp
+from onceproof.sink.cut import Lanes
 from onceproof.sink.errors import LaneError, OutlastedError, RefusedError, ReplayError
+from onceproof.sink.ledger.entries import Cut, Manifest
+from onceproof.sink.reports import LaneReport
 
 TWICE = [OutlastedError("took 8 s"), OutlastedError("took 9 s")]
 
@@ -98,6 +101,36 @@ def test_what_may_not_ends_the_query_and_lets_everything_of_it_go(
         sink(Batch(), 7)  # type: ignore[arg-type]
     assert len(attempts) == tried
     assert (let_go, Early.cancelled) == ([True], 1)
+
+
+def test_a_whole_batch_that_outlasts_its_timeout_is_tried_in_lanes(
+    sink: ExactlyOnceKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole again, it would outlast it again, in every replay."""
+    tried: list[str] = []
+
+    def late(*_: Any) -> None:
+        tried.append("whole")
+        raise OutlastedError("took 61 s")
+
+    def in_lanes(*_: Any) -> list[LaneReport]:
+        tried.append("lanes")
+        return []
+
+    lanes = Lanes(cut=Cut.KEYS, count=1)
+    manifest = Manifest(query="q-1", batch=7, lanes=1, lanes_ever=1, cut=Cut.KEYS.value)
+    settings = sink._announcer.settings
+    taken = TakenUp(settings=settings, manifest=manifest, is_replay=False)
+    transaction: Any = Transaction()
+    lead = Lead(transaction=transaction, last=None, end=0)
+    monkeypatch.setattr(expectation, "records_to_read", lambda _batch: 1)
+    monkeypatch.setattr(leader, "choose_lanes", lambda *_: lanes)
+    monkeypatch.setattr(sink._announcer, "lead", lambda *_: lead)
+    monkeypatch.setattr(sink._announcer, "announce", lambda *_: taken)
+    monkeypatch.setattr(sink._whole, "write", late)
+    monkeypatch.setattr(sink._laned, "write", in_lanes)
+    sink(Batch(), 7)  # type: ignore[arg-type]
+    assert tried == ["whole", "lanes"]
 
 
 class Transaction:

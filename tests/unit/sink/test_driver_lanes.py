@@ -108,6 +108,22 @@ def test_whoever_takes_a_batch_up_again_fences_its_lanes_now_and_not_by_what_was
     lanes.let_go()
 
 
+def test_lanes_that_were_fenced_are_closed_if_one_of_them_cannot_be(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def all_but_the_second(given: Settings, lane: int) -> OpenLane:
+        if lane == 1:
+            raise LaneError("no coordinator")
+        return opened(given, lane)
+
+    closed: list[object] = []
+    monkeypatch.setattr(MadeUpTransaction, "close", lambda each: closed.append(each))
+    monkeypatch.setattr(driver_lanes, "open_lane", all_but_the_second)
+    with pytest.raises(LaneError, match="no coordinator"):
+        DriverLanes(settings(0)).fence_all(3)
+    assert len(closed) == len(opened) > 0
+
+
 def test_nothing_is_written_if_another_driver_leads_once_the_lanes_are_ours(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:

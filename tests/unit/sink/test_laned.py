@@ -1,7 +1,7 @@
 """What a pass over the lanes tells: why it failed, and what of a skipped batch is not written."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 
 from onceproof.sink import laned
 from onceproof.sink.announcing import TakenUp
-from onceproof.sink.errors import LaneError, RefusedError
+from onceproof.sink.errors import LaneError, RefusedError, ReplayError
 from onceproof.sink.laned import LanedBatches
 from onceproof.sink.ledger.entries import Decision, Manifest, Token
 from onceproof.sink.reports import LaneReport, LaneState, rows_written
@@ -110,6 +110,88 @@ def test_a_batch_that_is_skipped_is_warned_of_and_counts_no_rows(
         "sink s: batch 0 is skipped by a ruling in the ledger: of its 30 rows the 10 of lanes 0"
         " are committed, the others are not written and will not be"
     ]
+
+
+class Kept:
+    """A batch that is evaluated twice."""
+
+    sparkSession = None
+
+    def persist(self) -> "Kept":
+        return self
+
+    def unpersist(self) -> None: ...
+
+
+class Closed(list[str]):
+    """Stands for the lanes that the driver has fenced."""
+
+    def fence_all(self, _lanes: int) -> dict[int, Token | None]:
+        return {0: TOKEN, 1: self.second}
+
+    second: Token | None = None
+
+    def use(self, _settings: Settings) -> None: ...
+
+    def close_open(self) -> None:
+        self.append("closed")
+
+    def complete(self, *_: Any) -> list[LaneReport]:
+        self.append("completed")
+        return []
+
+
+TOKEN = Token(query="q", batch=0, lane=0, rows=10, digest="00")
+
+
+def measured(partition: int, rows: int) -> LaneReport:
+    state = LaneState.MEASURED.value
+    return LaneReport(partition=partition, lane=None, state=state, rows=rows, digest="00")
+
+
+@pytest.fixture
+def replay(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Closed]:
+    """Of a batch in two lanes, of which the first is committed; `rows`: of that one, each time."""
+
+    def replay(*rows: int, second: Token | None = None) -> Closed:
+        batches = LanedBatches(MadeUpAnnouncer(None, is_known=True))  # type: ignore[arg-type]
+        lanes, passes = Closed(), [[measured(0, count), measured(1, 5)] for count in rows]
+        lanes.second = second
+        taken = replace(TAKEN, is_replay=True, manifest=replace(TAKEN.manifest, lanes=2))
+        monkeypatch.setattr(laned, "ensure_ledger", lambda *_: None)
+        monkeypatch.setattr(laned, "require_manifest", lambda _work: None)
+        monkeypatch.setattr(laned, "lanes_again", lambda *_: None)
+        monkeypatch.setattr(laned, "lanes_by_partition", lambda *_: {0: 0, 1: 1})
+        monkeypatch.setattr(laned, "cancelled_if", never_cancelled)
+        monkeypatch.setattr(laned, "speculates", lambda _session: False)
+        monkeypatch.setattr(batches, "_lanes", lanes)
+        monkeypatch.setattr(batches, "_run", lambda *_: passes.pop(0))
+        try:
+            batches.replay(Kept(), taken)  # type: ignore[arg-type]
+        finally:
+            assert not passes
+        return lanes
+
+    return replay
+
+
+def test_a_replay_writes_what_is_missing(replay: Callable[..., Closed]) -> None:
+    assert replay(10, 10) == ["completed"]
+
+
+@pytest.mark.parametrize("rows", [(11,), (10, 11)], ids=["compared", "written"])
+def test_rows_that_are_other_ones_stop_it_even_if_they_were_the_same_when_they_were_compared(
+    replay: Callable[..., Closed], rows: tuple[int, ...]
+) -> None:
+    """What Spark keeps may be lost with an executor, and is computed anew."""
+    with pytest.raises(ReplayError, match="replayed 11 rows with digest 00; committed 10"):
+        replay(*rows)
+
+
+def test_a_replay_that_finds_everything_committed_keeps_no_lane_open(
+    replay: Callable[..., Closed],
+) -> None:
+    assert replay(10, second=replace(TOKEN, lane=1, rows=5)) == ["closed"]
 
 
 def test_rows_count_where_they_are_committed_whoever_did_it() -> None:

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from onceproof.sink.errors import LaneError, RefusedError, SilentError
+from onceproof.sink.errors import FencedError, LaneError, RefusedError, SilentError
 from onceproof.sink.ledger import reader as room
 from onceproof.sink.ledger.reader import (
     SILENCE_S_MAX,
     LastWord,
     last_entry,
+    last_word,
     require_end,
 )
 
@@ -69,6 +70,16 @@ def test_a_reader_is_kept_and_one_that_hears_nothing_is_replaced(readers: type[R
     assert not second.is_closed
 
 
+def test_who_asks_for_a_new_reader_gets_one_and_it_is_the_next_to_be_used(
+    readers: type[Reader],
+) -> None:
+    readers.line = [None] * 3
+    last_word(SETTINGS, 0)
+    last_word(SETTINGS, 0, new=True)
+    last_word(SETTINGS, 0)
+    assert [len(each.asked) for each in readers.made] == [1, 2]
+
+
 def test_silence_of_a_new_one_and_any_other_failure_are_told(readers: type[Reader]) -> None:
     readers.line = [SilentError(LaneError("no answer")), SilentError(RefusedError("no such topic"))]
     with pytest.raises(RefusedError, match="no such topic"):
@@ -119,6 +130,7 @@ def test_an_end_that_may_not_be_asked_for_is_told_at_once(readers: type[Reader])
 def test_an_end_beyond_the_own_entry_means_that_another_one_was_not_seen(
     readers: type[Reader],
 ) -> None:
+    """As a rule it is the end of our own transaction: a twin has fenced it."""
     readers.ends = [9]
-    with pytest.raises(LaneError, match="ends at 9; expected 7"):
+    with pytest.raises(FencedError, match="ends at 9; expected 7"):
         require_end(MadeUpSettings, 0, 7)

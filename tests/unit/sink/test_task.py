@@ -76,11 +76,13 @@ class Ledger:
         self.manifest: Entry | None = OURS
         self.tokens: list[Entry | BaseException | None] = [None]  # each time the lane is looked at
         self.manifest_asked = 0
+        self.asked_anew = 0
         self.then: Entry | None = OURS  # the manifest, from the second time on
 
-    def last_word(self, _settings: Settings, partition: int) -> LastWord:
+    def last_word(self, _settings: Settings, partition: int, *, new: bool = False) -> LastWord:
         if partition == MANIFEST_PARTITION:
             self.manifest_asked += 1
+            self.asked_anew += new
             found = self.manifest if self.manifest_asked == 1 else self.then
             return LastWord(entry=found, end=0)
         said = self.tokens.pop(0) if len(self.tokens) > 1 else self.tokens[0]
@@ -160,6 +162,18 @@ def test_rows_that_break_off_are_nobodys_lane() -> None:
         perform(TASK, 0, broken())
     assert MadeUpTransaction.made
     assert all_closed()
+
+
+def test_a_manifest_that_does_not_come_is_looked_for_by_a_new_reader_once(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one at hand may ask a broker that was cut off, and answers."""
+    monkeypatch.setattr(lane, "SILENCE_S_MAX", 0.05)
+    monkeypatch.setattr(lane, "MANIFEST_S_MAX", 0.2)
+    ledger.manifest = ledger.then = replace(OURS, batch=OURS.batch - 1)
+    with pytest.raises(LaneError, match="its manifest is not in the ledger"):
+        perform(TASK, 0, batches())
+    assert ledger.asked_anew == 1 < ledger.manifest_asked
 
 
 def test_a_lane_is_closed_when_its_manifest_does_not_come(ledger: Ledger) -> None:

@@ -20,7 +20,7 @@ from onceproof.sink.client.librdkafka import connection_settings
 from onceproof.sink.errors import LaneError, RefusedError
 
 CONNECT_S_MAX = 10.0
-_ATTEMPT_S = 1.0
+_FIRST_ATTEMPT_S = 1.0  # each gets twice as much: from afar, of many topics, an answer takes long
 # A broker that comes up refuses users it has not read yet: one refusal is not the last word.
 REFUSALS_MIN = 2
 _REFUSALS = (KafkaError._AUTHENTICATION, KafkaError._SSL)
@@ -35,13 +35,14 @@ def require_connection(client: Mapping[str, str]) -> None:
     """
     heard: list[KafkaError] = []
     admin = _admin(client, heard)
-    budget = Budget(CONNECT_S_MAX)
+    budget, attempt_s = Budget(CONNECT_S_MAX), _FIRST_ATTEMPT_S
     while not budget.spent():
         try:
-            admin.list_topics(timeout=_ATTEMPT_S)
+            admin.list_topics(timeout=max(_FIRST_ATTEMPT_S, min(attempt_s, budget.left_s())))
             return
         except KafkaException as error:
             last = error.args[0]
+            attempt_s *= 2
         admin.poll(0)
         refusals = [each for each in heard if each.code() in _REFUSALS]
         if len(refusals) >= REFUSALS_MIN:

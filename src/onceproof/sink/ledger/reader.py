@@ -20,7 +20,7 @@ from threading import Lock, Timer
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from onceproof.sink.budget import Budget, pause
-from onceproof.sink.errors import LaneError, SilentError
+from onceproof.sink.errors import FencedError, LaneError, SilentError
 from onceproof.sink.ledger.entries import Entry, read_entry
 from onceproof.sink.producing.refusals import failure, is_final
 from onceproof.sink.settings import Settings
@@ -204,8 +204,9 @@ def _expire(settings: Settings, reader: LedgerReader) -> None:
         reader.close()
 
 
-def last_word(settings: Settings, partition: int) -> LastWord:
-    with suppress(SilentError), borrowed_reader(settings) as reader:
+def last_word(settings: Settings, partition: int, *, new: bool = False) -> LastWord:
+    """`new`: by a client that knows nothing yet, of a leader that leads no more least of all."""
+    with suppress(SilentError), borrowed_reader(settings, new=new) as reader:
         return reader.last_word(partition, SILENCE_S_MAX)
     try:
         with borrowed_reader(settings, new=True) as reader:
@@ -240,8 +241,10 @@ def _require_end(reader: LedgerReader, settings: Settings, partition: int, end: 
     found = reader.end(partition)
     if found == end:
         return
-    wrong = LaneError(
+    told = (
         f"ledger {settings.ledger_topic}-{partition} ends at {found}; expected {end}: it was"
         " read from a broker that did not lead it any more, or others write to it"
     )
-    raise SilentError(wrong) if found < end else wrong
+    if found < end:
+        raise SilentError(LaneError(told))
+    raise FencedError(told)  # by a twin, as a rule: what lies there is the end of our transaction

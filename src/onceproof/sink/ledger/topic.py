@@ -16,7 +16,7 @@ from onceproof.sink.ledger.reader import client_log
 from onceproof.sink.producing.refusals import failure
 from onceproof.sink.settings import Settings
 
-ADMIN_S = 15.0
+ADMIN_S = 15.0  # then librdkafka tells that it timed out, and the batch is tried again
 PAUSE_S = 0.05
 # With so few brokers a producer may connect to all of them ahead, which saves it some 60 ms.
 EAGER_BROKERS_MAX = 12
@@ -43,8 +43,8 @@ def _ensure(admin: AdminClient, topic: str, partitions_wanted: int) -> int:
     _refuse_a_ledger_that_forgets(admin, topic)
     partitions = len(present.topics[topic].partitions)
     if partitions < partitions_wanted:
-        grown = admin.create_partitions([NewPartitions(topic, partitions_wanted)])
-        grown[topic].result(ADMIN_S)
+        wanted = NewPartitions(topic, partitions_wanted)
+        admin.create_partitions([wanted], request_timeout=ADMIN_S)[topic].result()
         _wait_until_known(admin, topic, partitions_wanted)
     return len(present.brokers)
 
@@ -53,7 +53,7 @@ def _create(admin: AdminClient, topic: str, partitions: int) -> None:
     # replication -1: the broker's default, which is what its operator decided on.
     ledger = NewTopic(topic, partitions, -1, config={"cleanup.policy": "compact"})
     try:
-        admin.create_topics([ledger])[topic].result(ADMIN_S)
+        admin.create_topics([ledger], request_timeout=ADMIN_S)[topic].result()
     except KafkaException as error:
         if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
             raise
@@ -71,11 +71,27 @@ def _wait_until_known(admin: AdminClient, topic: str, partitions: int) -> None:
 
 def _refuse_a_ledger_that_forgets(admin: AdminClient, topic: str) -> None:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    policy = admin.describe_configs([resource])[resource].result(ADMIN_S)["cleanup.policy"].value
+    found = admin.describe_configs([resource], request_timeout=ADMIN_S)[resource].result()
+    policy = found["cleanup.policy"].value
     if policy != "compact":
         raise SinkError(
             f"ledger {topic} has cleanup.policy={policy}; expected compact:"
             " its entries would expire"
+        )
+
+
+def require_ledger(settings: Settings) -> None:
+    """SinkError where there is none: nothing is made for somebody who only wants to look."""
+    admin = AdminClient(settings.admin(), logger=client_log)
+    try:
+        topics = admin.list_topics(timeout=ADMIN_S).topics  # all: asked for by name it may be made
+    except KafkaException as error:
+        cause = error.args[0]
+        raise failure(f"ledger {settings.ledger_topic}", cause.code(), cause.str()) from error
+    if settings.ledger_topic not in topics:
+        raise SinkError(
+            f"there is no ledger {settings.ledger_topic}; is the sink's id right? A sink that was"
+            " given a ledger_topic needs --ledger-topic"
         )
 
 
@@ -85,7 +101,8 @@ def warn_of_old_brokers(settings: Settings) -> None:
     try:
         any_broker = str(next(iter(admin.list_topics(timeout=ADMIN_S).brokers)))
         resource = ConfigResource(ConfigResource.Type.BROKER, any_broker)
-        known = admin.describe_configs([resource])[resource].result(ADMIN_S)
+        asked = admin.describe_configs([resource], request_timeout=ADMIN_S)
+        known = asked[resource].result()
     except KafkaException as error:
         _log.warning(
             "sink %s: could not ask the brokers whether they verify transactional writes (Kafka 3.6"

@@ -29,6 +29,7 @@ OWN_PARTITION = 0x8  # RD_KAFKA_MSG_F_PARTITION: each message names its partitio
 PURGE_ALL = 0x1 | 0x2  # RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT
 CONFIGURED = 0  # RD_KAFKA_CONF_OK
 QUEUE_FULL = -184
+STATE = -172  # not what it takes now: of a transaction that it has given up, any record
 FATAL = -150  # what it was, rd_kafka_fatal_error tells
 PURGED = (-152, -151)  # in the queue, in flight
 ERROR_TEXT_BYTES = 512

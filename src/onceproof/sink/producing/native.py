@@ -85,7 +85,10 @@ class NativeTransaction:
             if not error:
                 del kept  # copied by now
                 return
-            if self._library.rd_kafka_error_code(error) != c.QUEUE_FULL:
+            code = self._library.rd_kafka_error_code(error)
+            if code == c.STATE:
+                self._raise_why_given_up(error)
+            if code != c.QUEUE_FULL:
                 self._require(error, f"record {self._rows} of topic {record.topic}")
             self._library.rd_kafka_error_destroy(error)
             self._wait_for_room()
@@ -223,11 +226,22 @@ class NativeTransaction:
             errors = messages["err"][start:]
             refused = errors[(errors != 0) & (errors != c.QUEUE_FULL)]
             if len(refused):
+                if int(refused[0]) == c.STATE:
+                    self._raise_why_given_up()
                 row = self._rows + start + int((errors == refused[0]).argmax()) + 1
                 raise failure(f"record {row} of topic {topic}", *self._told(int(refused[0])))
             start += int((errors == c.QUEUE_FULL).argmax())
             self._wait_for_room()
         self._rows += count
+
+    def _raise_why_given_up(self, error: int | None = None) -> None:
+        """An earlier record was refused, or the whole transaction: that is what is to be told."""
+        try:
+            self.flush()
+        except SinkError:
+            if error:
+                self._library.rd_kafka_error_destroy(error)
+            raise
 
     def _wait_for_room(self) -> None:
         self._library.rd_kafka_poll(self._handle, int(QUEUE_FULL_WAIT_S * 1000))

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from onceproof.sink.budget import Budget, pause
 from onceproof.sink.errors import RefusedError, SinkError
-from onceproof.sink.producing.librdkafka import FATAL, PURGED
+from onceproof.sink.producing.librdkafka import FATAL, PURGED, STATE
 from onceproof.sink.producing.refusals import failure, is_final
 from onceproof.sink.producing.transaction import (
     ABORT_S_MAX,
@@ -90,6 +90,8 @@ class PlainTransaction:
             except BufferError:
                 self._served(self._producer.poll, QUEUE_FULL_WAIT_S)
             except KafkaException as error:
+                if error.args[0].code() == STATE:
+                    self.flush()  # tells why librdkafka has given the transaction up
                 raise self._failure("produce", error.args[0]) from error
         self._rows += 1
         self._topics.add(record.topic)
