@@ -185,7 +185,7 @@ def test_what_a_broker_refuses_while_more_is_produced_is_told_by_its_own_error(
                 transaction.produce_record(Record(topic=topic, value=b"x"))
             pause(0.02)
 
-    with pytest.raises(RefusedError, match="max.message.bytes of the topic"):
+    with pytest.raises(RefusedError, match=r"max\.message\.bytes of the topic"):
         go_on()
     transaction.abandon()
 

@@ -38,6 +38,12 @@ def test_an_exit_we_brought_about_is_no_death(spark: SparkSession) -> None:
     assert told(spark, "died", killed) == []
 
 
+def test_nor_is_a_sigkill_that_nobody_of_ours_has_sent(spark: SparkSession) -> None:
+    """The kernel's, for want of memory: the run ends there, and nothing can be said."""
+    killed = event(9, "exited", "instance 1", code=-9, asked="false", log="logs/instance-1.log")
+    assert told(spark, "died", killed) == []
+
+
 def test_stuck_is_input_left_and_nothing_that_moves(spark: SparkSession) -> None:
     drain = [
         event(20, "phase", "drain"),

@@ -1,5 +1,10 @@
-"""died: an instance of the suspect that ended unasked. What a fault ends was asked for."""
+"""died: an instance of the suspect that ended unasked. What a fault ends was asked for.
 
+Nobody sends himself a SIGKILL: one that is not ours is the kernel's, for want of memory, or a
+stranger's, and says nothing of the suspect.
+"""
+
+import signal
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +19,8 @@ TAIL_LENGTH_MAX = 2_000
 def find(case: Case) -> DataFrame:
     if case.events is None:
         return case.observed.limit(0)
-    return case.events.where("kind = 'exited' AND detail['asked'] = 'false'").select(
+    ended = case.events.where("kind = 'exited' AND detail['asked'] = 'false'")
+    return ended.where(f"detail['code'] != '{-signal.SIGKILL}'").select(
         "at_s",
         "subject",
         F.col("detail")["code"].alias("code"),

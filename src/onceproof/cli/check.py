@@ -18,21 +18,27 @@ def check(
 
     from onceproof.history.run_directory import RunDirectory
     from onceproof.history.verdict import TrialResult
-    from onceproof.trial.recheck import recheck
+    from onceproof.trial.recheck import read_case, recheck
     from onceproof.trial.spark import JudgeSpark
 
     directory = RunDirectory(run_dir)
     for needed in (directory.run_json, directory.verdict_json, directory.history / "output"):
         if not needed.exists():
             raise UsageError(f"{run_dir} is no finished run directory: {needed.name} is missing")
-    stored = TrialResult.load(directory.verdict_json)
-    about = json.loads(directory.run_json.read_text())
-    if "case" not in about:
-        raise UsageError(f"{run_dir} was never judged: it has nothing to judge again")
+    try:
+        stored = TrialResult.load(directory.verdict_json)
+        about = json.loads(directory.run_json.read_text())
+        if "case" not in about:
+            raise UsageError(f"{run_dir} was never judged: it has nothing to judge again")
+        facts, besides = read_case(about["case"], stored)
+    except (ValueError, KeyError, TypeError) as problem:
+        raise UsageError(
+            f"{run_dir} cannot be read: {problem!r}; is it cut short, or of another onceproof?"
+        ) from problem
     with tempfile.TemporaryDirectory() as scratch:
         spark = JudgeSpark.start(Path(scratch), Path(scratch))
         try:
-            again = recheck(spark.session, directory, stored, about["case"])
+            again = recheck(spark.session, directory, stored, facts, besides)
         finally:
             spark.stop()
     if as_json:

@@ -1,5 +1,6 @@
 """`onceproof run`: one scenario, one verdict."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,8 +86,17 @@ def _run(request: "Request", *, as_json: bool, bisect: bool) -> int:
         say_error(f"skipped: {error}")
         return BISECT_SKIP
     _tell(result, directory, as_json=as_json)
-    is_skipped = bisect and result.verdict.value == "UNKNOWN"
-    return BISECT_SKIP if is_skipped else result.verdict.exit_code
+    if bisect and not _tells_good_from_bad(result, plan.scenario.expect_anomalies):
+        return BISECT_SKIP
+    return result.verdict.exit_code
+
+
+def _tells_good_from_bad(result: "TrialResult", searched: Collection[str]) -> bool:
+    """Neither UNKNOWN does, nor a build that breaks by something else than the bug it is for."""
+    if result.verdict.value == "BROKEN" and not set(searched) <= set(result.anomalies):
+        say_error(f"skipped: it broke otherwise than by {', '.join(searched)}")
+        return False
+    return result.verdict.value != "UNKNOWN"
 
 
 def _tell(result: "TrialResult", directory: "RunDirectory", *, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from onceproof.cli.printing import say, say_error, say_json
+from onceproof.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +37,7 @@ class Ended:
         if verdict is not self.expected:
             return False
         named = set(self.scenario.expect_anomalies) if verdict.value == "BROKEN" else set()
-        return not named or {each.anomaly for each in self.result.findings} == named
+        return not named or set(self.result.anomalies) == named
 
     def code(self) -> int:
         """0 as expected, 1 not as expected, 2 could not be told."""
@@ -45,15 +46,19 @@ class Ended:
         return 2 if self.result.verdict.value == "UNKNOWN" else 1
 
     def told(self) -> str:
-        found = ", ".join(finding.anomaly for finding in self.result.findings)
+        found = ", ".join(self.result.anomalies)
         why = "; ".join(self.result.reasons) if self.result.verdict.value == "UNKNOWN" else ""
         noted = found or why
         verdict = self.result.verdict.value + (f" ({noted})" if noted else "")
         if self.is_as_expected():
             return f"{verdict}, as expected" if self.expected else f"{verdict}; none was expected"
-        expected = self.expected or "a verdict"
-        named = " ".join(self.scenario.expect_anomalies) if expected == "BROKEN" else ""
-        return f"{verdict}, but expected {expected} {named}".strip()
+        return f"{verdict}, but expected {self.told_expected()}"
+
+    def told_expected(self) -> str:
+        if self.expected is None:
+            return "a verdict"
+        named = self.scenario.expect_anomalies if self.expected.value == "BROKEN" else ()
+        return " ".join([self.expected.value, *named])
 
 
 def suite(
@@ -73,6 +78,8 @@ def suite(
     from onceproof.trial.relay import Relay
     from onceproof.trial.suite_plan import names_to_run, suite_plans
 
+    if junit is not None and not junit.absolute().parent.is_dir():
+        raise UsageError(f"--junit {junit}: there is no such folder")  # known before, not after
     request = Request(seed=seed, kafka=kafka, runs_dir=runs_dir)
     plans = suite_plans(names_to_run(names or [], quick=quick), request, quick=quick)
     ours = runs_dir / "suite" / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-s{seed}"
@@ -153,8 +160,9 @@ def _junit(outcomes: list[Ended]) -> str:
     return render_junit(
         SuiteCase(
             scenario=ended.title,
-            expected=ended.expected or ended.result.verdict,
             result=ended.result,
+            is_as_expected=ended.is_as_expected(),
+            expected=ended.told_expected(),
         )
         for ended in outcomes
     )

@@ -73,9 +73,9 @@ def _stored(directory: Path, given: "SweepRequest") -> "SweepRequest":
         raise UsageError(f"{directory} holds no sweep: {SWEEP_JSON} is missing")
     try:
         asked = dict(Grid.load(path).asked)
+        return SweepRequest(**{**asked, "settings": tuple(asked["settings"])})
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} is no sweep of this version: {error}") from error
-    return SweepRequest(**{**asked, "settings": tuple(asked["settings"])})
+        raise UsageError(f"{path} is no sweep of this version: {error!r}") from error
 
 
 def _fresh(runs_dir: Path, suspect: str, seed: int) -> Path:

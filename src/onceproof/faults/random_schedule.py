@@ -50,10 +50,12 @@ def random_faults(seed: int, count: int, reach: Reach) -> list[Fault]:
     die = random.Random(f"schedule {seed}")  # a text: not the numbers that the trial draws itself
     moments = sorted(die.choice(PERCENT) for _ in range(count))
     faults: list[Fault] = []
-    for percent in moments:
+    for place, percent in enumerate(moments):
         at = f"{percent}%"
-        if faults and _is_instance(faults[-1]) and die.random() < RECOVERY_SHARE:
-            at = "recovery"
+        if faults and _is_instance(faults[-1]):
+            is_chosen = die.random() < RECOVERY_SHARE
+            # At the same moment again, the instance would be hit while it is only being started.
+            at = "recovery" if is_chosen or percent == moments[place - 1] else at
         draw = die.choice(_kinds(reach))
         faults.append({"at": at, **draw(die, reach)})
     return faults

@@ -296,6 +296,8 @@ def _seconds(value: object) -> float:
 
 def _texts(value: object) -> tuple[str, ...]:
     texts = value if isinstance(value, list | tuple) else [value]
+    if not texts:
+        raise UsageError("a fault's action, target and at name at least one each; got none")
     for text in texts:
         if not isinstance(text, str):
             raise UsageError(f"a fault's action, target and at are texts; got {text!r}")

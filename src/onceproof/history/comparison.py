@@ -12,6 +12,7 @@ from onceproof.history.event import Event
 from onceproof.history.verdict import Verdict
 
 SPEED = "speed"  # the column without a fault that measures records a second
+UNDISTURBED = "none"  # the one without a fault and without haste
 YARDSTICK = "consumer_auto_commit"  # what speeds are told relative to
 STEADY = (0.1, 0.9)  # of all records: between them nothing starts and nothing ends
 SAMPLES_MIN = 3
@@ -104,11 +105,14 @@ class Comparison:
         return [(mode, fault) for mode, fault in pairs if self.cell(mode.name, fault) is None]
 
     def measured(self, mode: str) -> str:
-        """What is left of it after all faults; "" where nothing could be told."""
+        """What is left of it after all faults; "" where that could not be told: where nothing is
+        found, each trial must have told so, one with a fault among them.
+        """
         cells = [each for each in self.cells if each.mode == mode and each.trials]
-        if not any(cell.broken < len(cell.trials) - cell.unknown or cell.broken for cell in cells):
-            return ""
         found = {name for cell in cells for name in cell.anomalies}
+        is_tried = any(cell.fault not in (SPEED, UNDISTURBED) for cell in cells)
+        if not found and (not is_tried or any(cell.unknown for cell in cells)):
+            return ""
         often = _how_often(found - {REORDERED})
         return f"{often}, {REORDERED}" if REORDERED in found else often
 
@@ -131,7 +135,8 @@ class Comparison:
         if not all(self.is_kept(mode) or mode.is_liar for mode in self.modes):
             return 1
         undecided = self.left or any(cell.unknown for cell in self.cells)
-        return 2 if undecided else 0
+        is_tried = any(cell.trials for cell in self.cells)
+        return 2 if undecided or not is_tried else 0
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -44,6 +44,10 @@ class MatrixRow:
         return sum(self._came(trial) for trial in self.trials)
 
     @property
+    def unknown(self) -> int:
+        return sum(trial.verdict is Verdict.UNKNOWN for trial in self.trials)
+
+    @property
     def broken_otherwise(self) -> int:
         return sum(trial.verdict is Verdict.BROKEN for trial in self.trials) - self.broken
 
@@ -96,7 +100,20 @@ class Matrix:
 
     @property
     def first_bad(self) -> str | None:
-        return next((row.version for row in self.rows if row.verdict is Verdict.BROKEN), None)
+        """None: none of them is, or it is not known of one before it."""
+        for row in self.rows:
+            if row.broken:
+                return row.version
+            if row.verdict is not Verdict.HELD:
+                return None
+        return None
+
+    @property
+    def is_any_bad(self) -> bool | None:
+        """None: it is not known of all of them."""
+        if any(row.broken for row in self.rows):
+            return True
+        return False if all(row.verdict is Verdict.HELD for row in self.rows) else None
 
     @property
     def first_good(self) -> str | None:
@@ -118,7 +135,9 @@ class Matrix:
         told = [row for row in self.rows if row.verdict not in (None, Verdict.UNKNOWN)]
         if any(not row.is_as_expected for row in told):
             return 1
-        return 0 if len(told) == len(self.rows) and self.is_finished else 2
+        # Where nothing is expected, how often it came is the answer: k of n, all of them told.
+        is_open = any(row.unknown and row.expected is None for row in self.rows)
+        return 0 if len(told) == len(self.rows) and self.is_finished and not is_open else 2
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -137,6 +156,7 @@ def _row_json(row: MatrixRow) -> dict[str, Any]:
         "anomalies": row.anomalies,
         "broken": row.broken,
         "broken_otherwise": row.broken_otherwise,
+        "unknown": row.unknown,
         "of": len(row.trials),
         "duration_s": round(row.duration_s, 1),
         "as_expected": row.is_as_expected,

@@ -8,6 +8,7 @@ state/         what the suspect keeps between restarts
 """
 
 import os
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +73,8 @@ class RunDirectory:
 def ensure_runs_dir(runs_dir: Path) -> None:
     try:
         runs_dir.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=runs_dir):  # it may be there, and not for us to write in
+            pass
     except OSError as error:
         raise UsageError(f"--runs-dir {runs_dir} cannot be used: {error}") from error
 

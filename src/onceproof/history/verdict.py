@@ -40,6 +40,13 @@ class TrialResult:
     iterations: int | None = None  # of a loop: how many were carried out
     repeat: str = ""
     points: tuple[Point, ...] = ()  # what the scenario expects besides
+    checks_off: tuple[str, ...] = ()  # that do not fit this trial: nobody looked
+
+    @property
+    def anomalies(self) -> dict[str, int]:
+        """What it was convicted of. Findings of one that ended UNKNOWN are worth nothing."""
+        is_broken = self.verdict is Verdict.BROKEN
+        return {each.anomaly: each.count for each in self.findings} if is_broken else {}
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -57,6 +64,7 @@ class TrialResult:
             "iterations": self.iterations,
             "repeat": self.repeat,
             "points": [point.to_json() for point in self.points],
+            "checks_off": list(self.checks_off),
         }
 
     @staticmethod
@@ -76,6 +84,7 @@ class TrialResult:
             iterations=data["iterations"],
             repeat=data["repeat"],
             points=tuple(Point.from_json(point) for point in data.get("points", ())),
+            checks_off=tuple(data.get("checks_off", ())),
         )
 
     def save(self, path: Path) -> None:

@@ -74,6 +74,7 @@ def environment() -> Environment:
     made.globals.update(
         explain=explain,
         story_title=wording.STORY_TITLE,
+        not_looked_for=wording.NOT_LOOKED_FOR,
         headlines=wording.HEADLINES,
         subject_line=wording.subject_line,
         faults_applied=wording.faults_applied,

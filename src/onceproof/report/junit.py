@@ -1,9 +1,9 @@
 """JUnit XML for a suite: a case passes when its scenario ended as expected.
 
-expected   got                  JUnit
-X          X                    passed
-X          UNKNOWN              error: it could not be told
-X          another verdict      failure
+got                                      JUnit
+what was expected, anomalies and all     passed
+UNKNOWN                                  error: it could not be told
+anything else                            failure
 """
 
 import re
@@ -21,8 +21,9 @@ UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 @dataclass(frozen=True, kw_only=True)
 class SuiteCase:
     scenario: str
-    expected: Verdict
     result: TrialResult
+    is_as_expected: bool
+    expected: str = "a verdict"  # as it is told
 
 
 def render_junit(cases: Iterable[SuiteCase], suite: str = "onceproof") -> str:
@@ -49,9 +50,10 @@ def _case(case: SuiteCase, suite: str) -> ElementTree.Element:
         name=writable(case.scenario),
         time=f"{result.duration_s:.1f}",
     )
-    if result.verdict != case.expected:
+    if not case.is_as_expected:
         tag = "error" if result.verdict == Verdict.UNKNOWN else "failure"
-        message = f"expected {case.expected}, got {result.verdict}"
+        got = " ".join([result.verdict.value, *result.anomalies])
+        message = f"expected {case.expected}, got {got}"
         ElementTree.SubElement(element, tag, message=message).text = writable(_argument(result))
     return element
 

@@ -90,7 +90,8 @@ def cells(row: MatrixRow) -> list[str]:
 
 def _came(row: MatrixRow) -> str:
     otherwise = f", {row.broken_otherwise} otherwise" if row.broken_otherwise else ""
-    return f"{row.broken} of {len(row.trials)}{otherwise}"
+    unknown = f", {row.unknown} unknown" if row.unknown else ""
+    return f"{row.broken} of {len(row.trials)}{otherwise}{unknown}"
 
 
 def found_in(anomalies: Mapping[str, int]) -> str:
@@ -98,9 +99,13 @@ def found_in(anomalies: Mapping[str, int]) -> str:
 
 
 def summary(matrix: Matrix) -> str:
-    bad = f"first bad {matrix.first_bad}" if matrix.first_bad else "none is bad"
+    bad = f"first bad {matrix.first_bad}" if matrix.first_bad else _none_bad(matrix)
     good = f"first good {matrix.first_good}" if matrix.first_good else "none is good"
     return f"{bad}, {good}"
+
+
+def _none_bad(matrix: Matrix) -> str:
+    return "none is bad" if matrix.is_any_bad is False else "first bad not known"
 
 
 def render_matrix_html(matrices: Sequence[Matrix]) -> str:

@@ -39,6 +39,7 @@ def render_text(
         _section("COUNTS", _counts(result.counts)),
         _section(f"FAULTS  {wording.faults_applied(result.faults)}", _faults(result.faults)),
         _section("FINDINGS", _findings(result.findings, stories)),
+        _section("NOT LOOKED FOR", _not_looked_for(result.checks_off)),
         _section(f"EXPECTED  {wording.points_met(result.points)}", _points(result.points)),
         _section("TIME LINE", _time_line(events)),
         _section("THROTTLED", (f"  {row}" for row in told_by_time(produced, events))),
@@ -130,6 +131,11 @@ def _findings(findings: Iterable[Finding], stories: Sequence[Story | None] = ())
             yield f"        and {wording.number(unseen)} more"
         if story is not None:
             yield from _story(story)
+
+
+def _not_looked_for(checks: Sequence[str]) -> Iterator[str]:
+    if checks:
+        yield from _paragraph(f"{wording.NOT_LOOKED_FOR}: {', '.join(checks)}", "  ")
 
 
 def _points(points: Iterable[Point]) -> Iterator[str]:

@@ -17,6 +17,7 @@ HEADLINES = {
 KINDS_TOLD = ("phase", "iteration", "started", "exited", "fault", "healed", "note")
 MET = {True: "met", False: "NOT MET", None: "unknown"}
 STORY_TITLE = "The first one on the wire"
+NOT_LOOKED_FOR = "Checks that do not fit this trial: what they need is not claimed, or not recorded"
 
 
 def seconds(at_s: float | None) -> str:

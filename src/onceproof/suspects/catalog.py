@@ -194,6 +194,7 @@ SUSPECTS: dict[str, Suspect] = {
             guarantee=Guarantee.EXACTLY_ONCE,
             argv=(sys.executable, "-m", "onceproof.suspects.java", "TransactionalCopy"),
             position=PositionHome.GROUP,
+            offsets_in_group=True,
             workloads=("copy",),
             transactional=True,
             settings={"clients": "4.3.1"},

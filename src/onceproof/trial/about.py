@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -20,7 +20,7 @@ from onceproof.jars.spark_jvm import CONNECTOR_SET
 from onceproof.machine import find_java
 from onceproof.suspects.streams.own_jars import own_streams
 from onceproof.suspects.streams.properties import OWN_JARS
-from onceproof.trial.judge import CaseFacts
+from onceproof.trial.judge import Besides, CaseFacts
 from onceproof.trial.plan import Plan
 
 # A setting that chooses the library on trial: what it is, and its jars.
@@ -133,12 +133,10 @@ def write_run_json(directory: RunDirectory, plan: Plan, began_at: float) -> None
     _write(directory, about)
 
 
-def add_judgement(
-    directory: RunDirectory, facts: CaseFacts, doubts: Sequence[str], no_truth: Sequence[str]
-) -> None:
+def add_judgement(directory: RunDirectory, facts: CaseFacts, besides: Besides) -> None:
     """What the judge knew besides the data, for whoever judges this run again."""
     about = json.loads(directory.run_json.read_text())
-    about["case"] = {**facts.to_json(), "doubts": list(doubts), "no_truth": list(no_truth)}
+    about["case"] = {**facts.to_json(), **asdict(besides)}
     _write(directory, about)
 
 

@@ -113,7 +113,7 @@ class Compare:
         events = list(read_events(RunDirectory(ended.run).events))
         return CellTrial(
             verdict=result.verdict,
-            anomalies={each.anomaly: each.count for each in result.findings},
+            anomalies=result.anomalies,
             recovery_s=recovery_s(events),
             records_per_s=records_per_s(events) if _is_timed(ended.key) else None,
             duration_s=result.duration_s,

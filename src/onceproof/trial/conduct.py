@@ -8,7 +8,6 @@ from onceproof.history.event import SETTLE, read_events, while_it_ran
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
 from onceproof.history.point import Point
-from onceproof.trial.about import add_judgement
 from onceproof.trial.between import BetweenJudge
 from onceproof.trial.context import with_faults, with_own_words
 from onceproof.trial.crosscheck import disagreements
@@ -34,6 +33,7 @@ class Course:
     no_truth: list[str] = field(default_factory=list)
     iterations: int = 0
     judged: Judged | None = None
+    facts: CaseFacts | None = None  # by which it was judged
     frames: Mapping[str, int] = field(default_factory=dict)  # at the proxy
     findings: tuple[Finding, ...] = ()
     points: tuple[Point, ...] = ()
@@ -80,7 +80,9 @@ def _loop(stage: Stage, watch: Watch, between: BetweenJudge, course: Course) -> 
         between.finish()
         if end is not DrainEnd.CAUGHT_UP or between.is_broken():
             break
-        if number < stage.plan.scenario.iterations and settle(stage, watch):
+        is_last = number == stage.plan.scenario.iterations
+        # What is in a table is poured into the output only in the end.
+        if not is_last and stage.table is None and settle(stage, watch):
             between.start(number, watch.position())
     return end
 
@@ -151,6 +153,7 @@ def judge_standing(stage: Stage, course: Course, standing: Standing) -> None:
     with settings_if_small(stage.spark, stage.plan.input.records):
         read_back(stage, standing.position, whole_log=True)
     judged = course.judged = judge_run(stage.spark, stage.directory, facts)
+    course.facts = facts
     # A suspect that keeps no position is done when all has come out that could.
     if standing.is_short or not (standing.end is DrainEnd.CAUGHT_UP or judged.is_complete):
         course.doubts.append(
@@ -163,7 +166,6 @@ def judge_standing(stage: Stage, course: Course, standing: Standing) -> None:
     ran = while_it_ran(read_events(stage.directory.events))
     findings = with_own_words(judged.judgement.findings, ran)
     course.findings = with_faults(stage, findings, course.faults)
-    add_judgement(stage.directory, facts, course.doubts, course.no_truth)
     if standing.was_broken and not course.findings:
         course.doubts.append("a judgement between iterations had findings that are gone now")
 

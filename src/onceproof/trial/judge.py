@@ -37,6 +37,16 @@ class CaseFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Besides:
+    """What the verdict rests on that the data does not tell; beside the facts, under `case`."""
+
+    doubts: tuple[str, ...] = ()
+    no_truth: tuple[str, ...] = ()
+    faults_scheduled: int = 0
+    fed_expected: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Judged:
     judgement: "Judgement"
     input_flaws: tuple[str, ...]  # why this input has no fixed truth

@@ -92,7 +92,7 @@ class MatrixRun:
             return MatrixTrial(verdict=Verdict.UNKNOWN, reason=ended.problem, repeat=repeat)
         return MatrixTrial(
             verdict=result.verdict,
-            anomalies={finding.anomaly: finding.count for finding in result.findings},
+            anomalies=result.anomalies,
             reason="; ".join(result.reasons),
             duration_s=result.duration_s,
             run=str(ended.run.relative_to(self._directory)),

@@ -13,10 +13,11 @@ from onceproof.history.verdict import TrialResult
 from onceproof.machine import check_machine
 from onceproof.report.write import write_reports
 from onceproof.suspects.spare import Spares
-from onceproof.trial.about import versions, write_run_json
+from onceproof.trial.about import add_judgement, versions, write_run_json
 from onceproof.trial.conduct import Course, Standing, conduct, judge_standing
 from onceproof.trial.decide import Evidence, decide
 from onceproof.trial.ground import Ground
+from onceproof.trial.judge import Besides
 from onceproof.trial.plan import Plan
 from onceproof.trial.points import Seen, judge_points
 from onceproof.trial.provision import provision
@@ -85,6 +86,8 @@ class Trial:
                     self._course.points = self._points()
             self._events.write("phase", "end")
             self._time_faults()
+            if self._course.facts is not None:
+                add_judgement(self.directory, self._course.facts, self._besides())
             result = _result(self._plan, self._course, self._events.now_s())
             result.save(self.directory.verdict_json)
         finally:
@@ -111,6 +114,14 @@ class Trial:
             feed_s=pace.seconds_for(scenario.records) if pace else 0.0,
         )
         return judge_points(scenario.points, seen)
+
+    def _besides(self) -> Besides:
+        return Besides(
+            doubts=tuple(self._course.doubts),
+            no_truth=tuple(self._course.no_truth),
+            faults_scheduled=self._plan.faults_scheduled,
+            fed_expected=self._plan.input.records,
+        )
 
     def _time_faults(self) -> None:
         """How long each kept the suspect from its work."""
@@ -186,4 +197,5 @@ def _result(plan: Plan, course: Course, duration_s: float) -> TrialResult:
         iterations=course.iterations,
         repeat=plan.repeat,
         points=course.points,
+        checks_off=judged.judgement.off if judged else (),
     )

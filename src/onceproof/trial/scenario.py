@@ -13,7 +13,7 @@ from onceproof.faults.program import EVERY_DEFAULT
 from onceproof.faults.schedule import Step, parse_schedule
 from onceproof.trial.points import check_points
 from onceproof.trial.seen import check_patterns
-from onceproof.trial.variants import VARIANTS, variants_of, varied
+from onceproof.trial.variants import VARIANTS, check_variants, variants_of, varied
 from onceproof.workloads.pace import TICK_S, Pace
 
 DIRECTORY = Path(onceproof.scenarios.__file__).parent
@@ -167,7 +167,9 @@ def _read(name: str) -> dict[str, Any]:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"scenario {path.name} is not TOML: {error}") from error
-    return {"name": path.stem, **data}
+    named = {"name": path.stem, **data}
+    check_variants(named)
+    return named
 
 
 def make_scenario(data: dict[str, Any]) -> Scenario:

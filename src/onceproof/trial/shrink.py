@@ -131,6 +131,11 @@ def load_broken_run(run_dir: Path) -> BrokenRun:
 
 
 def _broken_run(run_dir: Path, about: Mapping[str, Any], result: TrialResult) -> BrokenRun:
+    if about.get("own_jars", {}).get("kafka"):
+        raise UsageError(
+            f"{run_dir} ran on brokers of your own build (--kafka-jars), which it does not hold:"
+            " other brokers would be tried"
+        )
     settings = dict(about["settings"])
     is_command = about["command"] is not None
     if is_command and about.get("transactional") is not None:

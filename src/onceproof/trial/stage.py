@@ -150,8 +150,7 @@ class Stage:
 
     def wire_troubles(self) -> list[str]:
         """What the proxy could not follow: nothing can be said of that."""
-        events = [] if self.ground.wire is None else self.ground.wire.events()
-        told = (event["told"] for event in events if event["event"] == "trouble")
+        told = [] if self.ground.wire is None else self.ground.wire.troubles()
         return [f"trouble at the proxy: {each}" for each in told]
 
     def means(self, step: Step) -> Means:

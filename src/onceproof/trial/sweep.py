@@ -160,7 +160,7 @@ def _cell(point: CrashPoint, result: TrialResult, run: Path, tries: int) -> Cell
     return replace(
         _not_reached(point),
         outcome=outcome,
-        anomalies=tuple(finding.anomaly for finding in result.findings),
+        anomalies=tuple(result.anomalies),
         reason="; ".join(result.reasons),
         run=str(run),
         repeat=result.repeat,

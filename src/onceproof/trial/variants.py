@@ -17,6 +17,16 @@ EXPOSURE = "exposure"  # the variant with the library's defaults and a plain fau
 Data = dict[str, Any]
 
 
+def check_variants(data: Data) -> None:
+    """As a file has them: each a table of its own."""
+    found = data.get(VARIANTS, {})
+    tables = found.values() if isinstance(found, dict) else [found]
+    if not all(isinstance(each, dict) for each in tables):
+        raise UsageError(
+            f"scenario {data['name']}: `{VARIANTS}` holds a table for each; got {found!r}"
+        )
+
+
 def variants_of(data: Data) -> list[str]:
     """All but the cures: those are settings, not another story."""
     return [*data.get(VARIANTS, {}), *([CONTROL] if data.get(CAUSE) else [])]

@@ -4,6 +4,7 @@ Each turn listens to the instances, notices those that ended by themselves, and 
 sample of how far everything is.
 """
 
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -68,6 +69,12 @@ class Sample:
         return all(position.get(partition, 0) >= end for partition, end in self.input.items())
 
 
+def _told(instance: Instance, code: int) -> str:
+    if code == -signal.SIGKILL:
+        return f"{instance.name} was killed, and not by us: by the kernel, for want of memory?"
+    return f"{instance.name} ended by itself with exit code {code}"
+
+
 class Watch:
     def __init__(self, stage: Stage, early_finding: Callable[[], bool] = lambda: False) -> None:
         self._stage = stage
@@ -100,7 +107,7 @@ class Watch:
                 raise UsageError(f"{instance.name} refuses its settings: {instance.complaint}")
             if code is not None:
                 self._require_was_up(instance, code)
-                raise SuspectDied(f"{instance.name} ended by itself with exit code {code}")
+                raise SuspectDied(_told(instance, code))
         for broker in self._stage.brokers.values():
             if broker.name not in self.away:
                 broker.require_alive()

@@ -14,7 +14,6 @@ import json
 import socket
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ HOST = "127.0.0.1"
 START_S_MAX = 30.0
 ANSWER_S_MAX = 30.0
 ENDED_LOOK_S = 0.02
-EVENTS_MAX = 10_000  # the newest are kept
 
 
 class WireError(OnceproofError):
@@ -46,7 +44,7 @@ class Wire:
         self._numbers = itertools.count(1)
         self._news = threading.Condition()
         self._answers: dict[int, dict[str, Any]] = {}
-        self._events: deque[dict[str, Any]] = deque(maxlen=EVENTS_MAX)
+        self._troubles: list[str] = []
         self._first_applied: dict[str, dict[str, Any]] = {}  # rule → frame
         self._is_gone = False
         threading.Thread(target=self._listen, daemon=True, name="onceproof-wire").start()
@@ -136,7 +134,7 @@ class Wire:
         """From now on; what was seen before is on disk where it belongs."""
         self._ask({"do": "record", "into": str(directory)})
         with self._news:
-            self._events.clear()
+            self._troubles.clear()
 
     @property
     def is_gone(self) -> bool:
@@ -160,9 +158,10 @@ class Wire:
         if self._is_gone:
             raise WireError(f"the proxy is gone; {self._child.log_tail(5)}")
 
-    def events(self) -> list[dict[str, Any]]:
+    def troubles(self) -> list[str]:
+        """What it could not follow."""
         with self._news:
-            return list(self._events)
+            return list(self._troubles)
 
     def await_applied(self, rule: str, deadline: Deadline) -> dict[str, Any] | None:
         """The first frame that the rule was applied to; None if there was none in time."""
@@ -202,11 +201,12 @@ class Wire:
 
     def _hear(self, message: dict[str, Any]) -> None:
         with self._news:
-            if message["event"] == "answer":
-                self._answers[message["id"]] = message
-            else:
-                self._events.append(message)
-            if message["event"] == "applied":
-                for rule in message["rules"]:
-                    self._first_applied.setdefault(rule, message["frame"])
+            match message["event"]:
+                case "answer":
+                    self._answers[message["id"]] = message
+                case "trouble":
+                    self._troubles.append(message["told"])
+                case "applied":
+                    for rule in message["rules"]:
+                        self._first_applied.setdefault(rule, message["frame"])
             self._news.notify_all()

@@ -9,6 +9,8 @@ import pytest
 from onceproof.cli import main as main_module
 from onceproof.cli.main import main
 from onceproof.errors import ClusterError, JarError, OnceproofError, UsageError
+from onceproof.history.finding import Finding
+from onceproof.history.grid import Grid
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
 
@@ -29,6 +31,7 @@ from onceproof.history.verdict import TrialResult, Verdict
         ([], 254, "Usage"),
         (["report", "/nowhere"], 254, "verdict.json"),
         (["check", "/nowhere"], 254, "no finished run directory"),
+        (["suite", "--junit", "/nowhere/x.xml"], 254, "--junit /nowhere/x.xml: there is no such"),
         (["shrink", "/nowhere"], 254, "no finished run directory: run.json is missing"),
         (["run", "--random-faults", "0"], 254, "a number from 1 to 20; got 0"),
         (["matrix", "tc01_normal"], 254, "names no axis to go along; those that do: kafka_14624"),
@@ -79,6 +82,10 @@ def test_what_a_sweep_cannot_go_on_with_is_told(
     (tmp_path / "sweep.json").write_text("{}")
     assert main(["sweep", "--resume", str(tmp_path)]) == 254
     assert "is no sweep of this version" in capsys.readouterr().err
+    grid = Grid(suspect="s", workload="copy", seed=1, asked={"moons": 2, "settings": []})
+    grid.save(tmp_path / "sweep.json")
+    assert main(["sweep", "--resume", str(tmp_path)]) == 254
+    assert "is no sweep of this version" in capsys.readouterr().err
     assert main(["sweep", "--resume", str(tmp_path), "--seed", "3"]) == 254
     assert "leave other options out" in capsys.readouterr().err
     assert main(["sweep", "--only", "EndTx"]) == 254
@@ -99,6 +106,53 @@ def test_bisect_skips_what_could_not_be_told(
     monkeypatch.setattr("onceproof.trial.run.run_trial", lambda *_: ended)
     assert main(["run", "tc01_normal", "--json"]) == plain
     assert main(["run", "tc01_normal", "--json", "--bisect"]) == bisect
+
+
+@pytest.mark.parametrize(("found", "bisect"), [("lost", 1), ("died", 125)])
+def test_bisect_skips_a_build_that_breaks_otherwise(
+    found: str, bisect: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a scenario that is to find lost records."""
+    result = TrialResult(
+        scenario="s",
+        suspect="c",
+        workload="copy",
+        seed=1,
+        verdict=Verdict.BROKEN,
+        findings=(Finding(anomaly=found, count=1),),
+    )
+    ended = result, RunDirectory(tmp_path)
+    monkeypatch.setattr("onceproof.trial.run.run_trial", lambda *_: ended)
+    assert main(["run", "streams_skip_after_corrupted", "--json"]) == 1
+    assert main(["run", "streams_skip_after_corrupted", "--json", "--bisect"]) == bisect
+
+
+def test_a_run_that_cannot_be_read_again_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = RunDirectory(tmp_path)
+    (directory.history / "output").mkdir(parents=True)
+    directory.run_json.write_text('{"case": {"moons": 2, "checks": []}}')
+    directory.verdict_json.write_text('{"scenario": ')
+    assert main(["check", str(tmp_path)]) == 254
+    assert "is it cut short" in capsys.readouterr().err
+    result = TrialResult(scenario="s", suspect="c", workload="copy", seed=1, verdict=Verdict.HELD)
+    result.save(directory.verdict_json)
+    assert main(["check", str(tmp_path)]) == 254
+    assert "or of another onceproof" in capsys.readouterr().err
+
+
+def test_runs_that_may_not_be_written_are_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the system: root may write everywhere, so it is asked to say no here."""
+
+    def refused(**_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    assert main(["run", "tc01_normal", "--runs-dir", str(tmp_path)]) == 254
+    assert f"--runs-dir {tmp_path} cannot be used" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

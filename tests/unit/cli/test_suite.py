@@ -14,7 +14,13 @@ def ended(verdict: Verdict, expected: Verdict | None, *anomalies: str) -> Ended:
     """Of a scenario that names lost and premature-offset."""
     findings = tuple(Finding(anomaly=each, count=1) for each in anomalies)
     result = TrialResult(
-        scenario="s", suspect="c", workload="copy", seed=1, verdict=verdict, findings=findings
+        scenario="s",
+        suspect="c",
+        workload="copy",
+        seed=1,
+        verdict=verdict,
+        reasons=("it rained",),
+        findings=findings,
     )
     scenario = load_scenario("kafka_17507_marker_race")
     return Ended(title="s", scenario=scenario, expected=expected, result=result)
@@ -34,9 +40,11 @@ def ended(verdict: Verdict, expected: Verdict | None, *anomalies: str) -> Ended:
         ),
         (H, B, (), 1, "HELD, but expected BROKEN lost premature-offset"),
         (B, H, ("lost",), 1, "BROKEN (lost), but expected HELD"),
-        (U, H, (), 2, "UNKNOWN, but expected HELD"),
+        (U, H, (), 2, "UNKNOWN (it rained), but expected HELD"),
+        # What it seemed to find is worth nothing.
+        (U, B, ("lost",), 2, "UNKNOWN (it rained), but expected BROKEN lost premature-offset"),
         (B, None, ("lost",), 0, "BROKEN (lost); none was expected"),
-        (U, None, (), 2, "UNKNOWN, but expected a verdict"),
+        (U, None, (), 2, "UNKNOWN (it rained), but expected a verdict"),
     ],
 )
 def test_an_outcome_is_held_against_what_its_version_should_give(

@@ -64,6 +64,14 @@ def test_every_schedule_can_be_carried_out(reach: Reach, count: int) -> None:
                 assert before.target.startswith("instance:")
 
 
+def test_an_instance_that_was_just_hit_is_up_again_before_the_next_fault_at_that_moment() -> None:
+    for seed in SEEDS:
+        faults = random_faults(seed, FAULTS_MAX, OURS)
+        for before, after in itertools.pairwise(faults):
+            if before["target"].startswith("instance:"):
+                assert after["at"] != before["at"] or after["at"] == "recovery", faults
+
+
 def test_only_what_there_is_can_be_hit() -> None:
     every = [step for seed in SEEDS for step in parse_schedule(random_faults(seed, 8, OURS))]
     assert {step.target for step in every} >= {

@@ -78,6 +78,7 @@ def test_a_list_of_actions_is_one_step_in_which_the_seed_chooses() -> None:
         ({"action": "toggle"}, "action 'toggle' is for instances; got target 'broker:1'"),
         ({"aim": "left"}, "unknown aim 'left'; known: EndTxn request, at_once, before_position"),
         ({"at": 30}, "a fault's action, target and at are texts; got 30"),
+        ({"at": []}, "a fault's action, target and at name at least one each; got none"),
         ({"at": "900%"}, "must be at most 100%; got '900%'"),
         ({"target": 3}, "a fault's action, target and at are texts; got 3"),
         ({"target": "broker:9"}, "unknown target 'broker:9'"),

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 
 import made_up_runs
 
-from onceproof.history.verdict import Verdict
+from onceproof.history.verdict import TrialResult
 from onceproof.report.junit import SuiteCase, render_junit
 
 HELD = made_up_runs.held().result
@@ -15,10 +15,14 @@ def suite(*cases: SuiteCase) -> ElementTree.Element:
     return ElementTree.fromstring(render_junit(cases))
 
 
+def other(scenario: str, result: TrialResult, expected: str = "HELD") -> SuiteCase:
+    return SuiteCase(scenario=scenario, result=result, is_as_expected=False, expected=expected)
+
+
 def test_a_scenario_that_ended_as_expected_passes_even_when_it_is_broken() -> None:
     root = suite(
-        SuiteCase(scenario="good", expected=Verdict.HELD, result=HELD),
-        SuiteCase(scenario="liar", expected=Verdict.BROKEN, result=BROKEN),
+        SuiteCase(scenario="good", result=HELD, is_as_expected=True),
+        SuiteCase(scenario="liar", result=BROKEN, is_as_expected=True),
     )
     assert {name: root.get(name) for name in ("tests", "failures", "errors", "time")} == {
         "tests": "2",
@@ -30,13 +34,18 @@ def test_a_scenario_that_ended_as_expected_passes_even_when_it_is_broken() -> No
 
 
 def test_a_liar_that_was_acquitted_is_a_failure() -> None:
-    (case,) = suite(SuiteCase(scenario="liar", expected=Verdict.BROKEN, result=HELD))
+    (case,) = suite(other("liar", HELD, "BROKEN lost"))
     (failure,) = case
-    assert (failure.tag, failure.get("message")) == ("failure", "expected BROKEN, got HELD")
+    assert (failure.tag, failure.get("message")) == ("failure", "expected BROKEN lost, got HELD")
+
+
+def test_a_conviction_for_something_else_is_a_failure() -> None:
+    ((failure,),) = suite(other("liar", BROKEN, "BROKEN lost"))
+    assert failure.get("message") == "expected BROKEN lost, got BROKEN duplicated lost"
 
 
 def test_an_unexpected_conviction_carries_its_witnesses_and_how_to_repeat_it() -> None:
-    ((failure,),) = suite(SuiteCase(scenario="good", expected=Verdict.HELD, result=BROKEN))
+    ((failure,),) = suite(other("good", BROKEN))
     text = failure.text or ""
     assert "duplicated: 12 cases" in text
     assert "id k9-41 of key k9" in text
@@ -44,11 +53,11 @@ def test_an_unexpected_conviction_carries_its_witnesses_and_how_to_repeat_it() -
 
 
 def test_what_could_not_be_told_is_an_error_and_not_a_failure() -> None:
-    root = suite(SuiteCase(scenario="mine", expected=Verdict.HELD, result=UNKNOWN))
+    root = suite(other("mine", UNKNOWN))
     assert (root.get("failures"), root.get("errors")) == ("0", "1")
 
 
 def test_a_log_with_control_characters_still_gives_readable_xml() -> None:
     noisy = replace(UNKNOWN, reasons=("\x00\x1b[31mdied\x0b & <gone>",))
-    ((error,),) = suite(SuiteCase(scenario="mine", expected=Verdict.HELD, result=noisy))
+    ((error,),) = suite(other("mine", noisy))
     assert (error.text or "").startswith("\ufffd\ufffd[31mdied\ufffd & <gone>")

@@ -46,6 +46,12 @@ def test_a_section_with_nothing_to_say_is_left_out() -> None:
     assert titles == ["LOGS"]
 
 
+def test_checks_that_were_off_are_told() -> None:
+    text = render_text(replace(HELD, checks_off=("stale-offset", "zombie-write")), {}, [])
+    assert "NOT LOOKED FOR\n" in text
+    assert " ".join(text.split()).count("not recorded: stale-offset, zombie-write") == 1
+
+
 def test_points_are_told_with_their_evidence_and_throttling_by_time() -> None:
     points = (
         Point(name="throttled", says="brokers throttle it", met=True, evidence="4 of 38 answers"),

@@ -117,7 +117,11 @@ def test_lanes_that_were_fenced_are_closed_if_one_of_them_cannot_be(
         return opened(given, lane)
 
     closed: list[object] = []
-    monkeypatch.setattr(MadeUpTransaction, "close", lambda each: closed.append(each))
+
+    def close(transaction: MadeUpTransaction) -> None:
+        closed.append(transaction)
+
+    monkeypatch.setattr(MadeUpTransaction, "close", close)
     monkeypatch.setattr(driver_lanes, "open_lane", all_but_the_second)
     with pytest.raises(LaneError, match="no coordinator"):
         DriverLanes(settings(0)).fence_all(3)

@@ -112,7 +112,7 @@ def test_a_table_says_what_was_claimed_and_what_was_measured() -> None:
         "mode                    claims         measured       none  torn\n"
         "consumer_manual_commit  at least once  at least once  held"
         "  duplicated 20 (1 of 2), 3.1 s\n"
-        "consumer_sqlite         exactly once   exactly once   held  ·\n"
+        "consumer_sqlite         exactly once   …              held  ·\n"
         "\n"
         "each mode keeps what it claims (seed 1)\n"
     )
@@ -147,8 +147,19 @@ def test_what_could_not_be_told_is_no_guarantee() -> None:
     unknown = ModeCell(mode=SQLITE, fault="none", trials=(trial(Verdict.UNKNOWN),))
     told = replace(TABLE, cells=(*TABLE.cells[:2], unknown, TABLE.cells[3]))
     assert (told.exit_code, told.measured(SQLITE), word(unknown)) == (2, "", "unknown")
+    held = ModeCell(mode=SQLITE, fault="torn", trials=(HELD,))
+    assert Comparison(seed=1, cells=(held, TABLE.cells[2])).measured(SQLITE) == "exactly once"
+    assert Comparison(seed=1, cells=(held, unknown)).measured(SQLITE) == ""
     assert replace(TABLE, cells=TABLE.cells[:3]).exit_code == 2
     assert [fault for _, fault in replace(TABLE, cells=TABLE.cells[:3]).left] == ["torn"]
+
+
+def test_where_no_fault_was_tried_nothing_is_measured() -> None:
+    assert TABLE.measured(SQLITE) == ""
+    speed = ModeCell(mode=SQLITE, fault=SPEED, trials=(HELD,))
+    assert Comparison(seed=1, cells=(speed,)).measured(SQLITE) == ""
+    untried = Comparison(seed=1, modes=(EXACTLY_ONCE,), faults=("torn",), cells=(TABLE.cells[3],))
+    assert (untried.measured(SQLITE), untried.exit_code) == ("", 2)
 
 
 def test_a_comparison_is_read_back_as_it_was_written(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from onceproof.report.matrix import (
     render_matrix_html,
     render_matrix_markdown,
     render_matrix_text,
+    summary,
 )
 from onceproof.trial.axis import (
     MatrixRequest,
@@ -67,6 +68,39 @@ def test_a_version_that_holds_between_two_bad_ones_is_not_the_first_good_one() -
     assert matrix(B, H, B, H).first_good == "4.3.1"
     assert matrix(B, B, B, B).first_good is None
     assert matrix(H, H, H, H).first_bad is None
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ((U, B, H, H), "first bad not known, first good 3.9.1"),
+        ((U, H, H, H), "first bad not known, first good 3.9.0"),
+        ((H, B, H, H), "first bad 3.9.0, first good 3.9.1"),
+        ((H, H, H, H), "none is bad, first good 3.8.0"),
+        ((None, B, H, H), "first bad not known, first good 3.9.1"),
+    ],
+)
+def test_what_is_not_known_of_one_version_is_said_of_none_after_it(
+    found: tuple[Verdict | None, ...], told: str
+) -> None:
+    assert summary(matrix(*found)) == told
+
+
+def test_a_version_that_broke_otherwise_is_not_the_first_bad_one() -> None:
+    made = matrix(B, B, H, H)
+    rows = (replace(made.rows[0], expected_anomalies=("stuck",)), *made.rows[1:])
+    assert replace(made, rows=rows).first_bad is None
+
+
+def test_where_nothing_is_expected_all_trials_must_have_told_something() -> None:
+    """How exposed one is: two of five, and three that nobody knows of, are not two of five."""
+    rows = (MatrixRow(version="3.8.0", expected=None, trials=(trial(B), trial(U))),)
+    made = replace(matrix(), rows=rows, repeats=2)
+    assert made.exit_code == 2
+    assert "3.8.0 **BROKEN** 1 of 2, 1 unknown (lost 20)" in render_matrix_markdown([made])
+    assert made.to_json()["rows"][0]["unknown"] == 1
+    told = replace(made, rows=(replace(rows[0], trials=(trial(B), trial(H))),))
+    assert told.exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -295,6 +295,15 @@ def test_only_a_run_that_broke_can_be_shrunk(store: Callable[..., Path], verdict
         load_broken_run(store(verdict))
 
 
+def test_brokers_of_ones_own_build_are_not_replaced_by_others(store: Callable[..., Path]) -> None:
+    stored = store()
+    about = json.loads((stored / "run.json").read_text())
+    own = {"kafka": {"kafka_2.13-4.3.1.jar": "00"}}
+    (stored / "run.json").write_text(json.dumps({**about, "own_jars": own}))
+    with pytest.raises(UsageError, match="other brokers would be tried"):
+        load_broken_run(stored)
+
+
 def test_what_is_no_run_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no finished run directory: run\.json is missing"):
         load_broken_run(tmp_path)

@@ -115,6 +115,14 @@ def test_an_unknown_variant_lists_the_known_ones() -> None:
         plan_axes(MatrixRequest(scenario="tc01_normal", exposure=True), Path())
 
 
+@pytest.mark.parametrize("wrong", ["variants = 3", '[variants]\nx = "y"'])
+def test_variants_that_are_no_tables_are_refused(wrong: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(f'suspect = "consumer_manual_commit"\nworkload = "copy"\n{wrong}\n')
+    with pytest.raises(UsageError, match="holds a table for each"):
+        load_scenario(f"{file}:x")
+
+
 def test_exposure_expects_nothing_and_leaves_streams_its_defaults(tmp_path: Path) -> None:
     axes = plan_axes(MatrixRequest(scenario="all", exposure=True), tmp_path)
     assert f"{CHECKPOINT}-exposure" in [axis.scenario.name for axis in axes]

@@ -21,12 +21,13 @@ class Ended:
     complaint: str = ""
     name: str = "instance 0"
     log: Path = Path("instance-0.log")
+    code: int = 1
 
     def listen(self) -> None:
         pass
 
     def notice_exit(self) -> int:
-        return 1
+        return self.code
 
     def last_words(self) -> str:
         return "NoClassDefFoundError"
@@ -60,3 +61,8 @@ def test_who_was_up_or_is_not_ours_has_died(
 ) -> None:
     with pytest.raises(SuspectDied, match="instance 0 ended by itself with exit code 1"):
         watching(instance, settings).turn()
+
+
+def test_a_sigkill_of_somebody_else_is_told_as_that() -> None:
+    with pytest.raises(SuspectDied, match="instance 0 was killed, and not by us"):
+        watching(Ended(was_up=True, code=-9), {}).turn()
