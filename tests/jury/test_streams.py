@@ -155,6 +155,30 @@ def test_the_finding_can_be_reproduced_without_onceproof(
     assert restarted.partition(": ")[2] == at_end.partition(": ")[2]
 
 
+REVOCATION = (
+    *("revocation=true", "instances=2", "partitions=2", "records=6000", "record_ms=4"),
+    *("max.poll.interval.ms=4000", "commit.interval.ms=200", "processing.guarantee=at_least_once"),
+)
+
+
+@pytest.mark.parametrize(("version", "code"), [("4.3.1", 1), ("3.7.2", 0)])
+def test_in_a_revocation_it_comes_with_at_least_once(
+    version: str, code: int, one_broker: LocalCluster
+) -> None:
+    ended, (_, commit, at_end, restarted) = reproduced(version, one_broker, *REVOCATION)
+    assert ended == code, at_end
+    assert commit.startswith("the commit of a revocation, which timed out: position {0=")
+    assert commit.endswith("; seeks: []") is (code == 1), commit
+    assert at_end.startswith("at the end: fed 12000, position {0=6000, 1=6000}, came out ")
+    assert restarted.partition(": ")[2] == at_end.partition(": ")[2]
+
+
+def test_nor_does_it_in_a_revocation_whose_commit_is_answered(one_broker: LocalCluster) -> None:
+    ended, (_, commit, at_end, _) = reproduced("4.3.1", one_broker, *REVOCATION, "planted=false")
+    assert (ended, at_end.endswith(", lost 0")) == (0, True), at_end
+    assert commit.startswith("the commit of a revocation: position {0=")
+
+
 def test_the_finding_does_not_come_where_no_commit_fails(one_broker: LocalCluster) -> None:
     ended, (_, commit, at_end, _) = reproduced("4.3.1", one_broker, "planted=false")
     assert (ended, at_end.endswith(", lost 0")) == (0, True), at_end

@@ -201,8 +201,8 @@ SUSPECTS: dict[str, Suspect] = {
         ),
         Suspect(
             name="consumer_java_own_offsets",
-            description="a service in Java with its offsets in a topic of its own; any timeout of"
-            " its consumers by name (consumer.request.timeout.ms=…)",
+            description="a service in Java with its offsets in a topic of its own; any setting of"
+            " its clients by name (consumer.request.timeout.ms=…, producer.…)",
             guarantee=Guarantee.EXACTLY_ONCE,
             argv=(sys.executable, "-m", "onceproof.suspects.java", "OwnOffsets"),
             position=PositionHome.OWN_TOPIC,
@@ -222,7 +222,7 @@ SUSPECTS: dict[str, Suspect] = {
                 "bootstrap_from": "0",
                 "work_ms": "0",
             },
-            open_prefix="consumer.",
+            open_prefixes=("consumer.", "producer."),
             log_evidence=(_EVICTED,),
         ),
         Suspect(
@@ -234,7 +234,7 @@ SUSPECTS: dict[str, Suspect] = {
             offsets_in_group=True,
             transactional=True,
             settings=STREAMS_SETTINGS,
-            open_prefix=STREAMS_PREFIX,
+            open_prefixes=(STREAMS_PREFIX,),
             log_evidence=EVIDENCE,
             producer_clients=STREAMS_PRODUCERS,
             back_s=_STREAMS_BACK_S,
@@ -249,7 +249,7 @@ SUSPECTS: dict[str, Suspect] = {
             offsets_in_group=True,
             transactional=False,
             settings=STREAMS_SETTINGS,
-            open_prefix=STREAMS_PREFIX,
+            open_prefixes=(STREAMS_PREFIX,),
             log_evidence=EVIDENCE,
             producer_clients=STREAMS_PRODUCERS,
             back_s=_STREAMS_BACK_S,
@@ -262,7 +262,7 @@ SUSPECTS: dict[str, Suspect] = {
             position=PositionHome.GROUP,
             offsets_in_group=True,
             settings={**STREAMS_SETTINGS, GUARANTEE: EXACTLY_ONCE},
-            open_prefix=STREAMS_PREFIX,
+            open_prefixes=(STREAMS_PREFIX,),
             log_evidence=EVIDENCE,
             producer_clients=STREAMS_PRODUCERS,
             back_s=_STREAMS_BACK_S,

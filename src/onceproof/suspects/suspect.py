@@ -74,6 +74,6 @@ class Suspect:
     producer_clients: tuple[str, ...] = ()
     log_evidence: tuple[str, ...] = ()  # a line of its log with one of these belongs to the history
     # Settings beginning so are passed on word for word, whatever comes after.
-    open_prefix: str | None = None
+    open_prefixes: tuple[str, ...] = ()
     locks_state: bool = False  # two processes cannot share its state directory
     instances_max: int = 16  # a Spark query is one instance: its checkpoint has one owner

@@ -68,6 +68,8 @@ def sort_settings(
     pairs: Sequence[str], scenario: Scenario, suspect: Suspect
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """`--set` sorted out: what changes the scenario, and the suspect's own settings."""
+    if suspect.name == scenario.suspect:
+        _check_own(scenario, suspect)
     changed: dict[str, Any] = {}
     brokers = dict(scenario.broker_properties)
     own = {**(suspect.settings or {}), **_claimed(scenario, suspect), **scenario.settings}
@@ -86,6 +88,17 @@ def sort_settings(
     return {**changed, "broker_properties": brokers}, own
 
 
+def _check_own(scenario: Scenario, suspect: Suspect) -> None:
+    """A name that its suspect does not know would be a wish that nobody hears of. Another suspect
+    in its place may know less.
+    """
+    of_faults = (name for step in scenario.schedule() for name in step.settings)
+    for name in (*scenario.settings, *of_faults):
+        if not takes(suspect, name):
+            what = f"setting of scenario {scenario.name}"
+            raise unknown_name(what, name, _known_settings(suspect))
+
+
 def _claimed(scenario: Scenario, suspect: Suspect) -> dict[str, str]:
     """Who can claim either guarantee claims what the scenario's own suspect does."""
     is_open = GUARANTEE in (suspect.settings or {})
@@ -99,11 +112,11 @@ def takes(suspect: Suspect, key: str) -> bool:
     """Whether it is a setting of this suspect's."""
     if suspect.settings is None or key in suspect.settings:
         return True
-    return suspect.open_prefix is not None and key.startswith(suspect.open_prefix)
+    return key.startswith(suspect.open_prefixes)
 
 
 def _known_settings(suspect: Suspect) -> list[str]:
-    prefixes = filter(None, (BROKER_PREFIX, suspect.open_prefix))
+    prefixes = (BROKER_PREFIX, *suspect.open_prefixes)
     return [*(suspect.settings or {}), *(f"{prefix}<property>" for prefix in prefixes)]
 
 

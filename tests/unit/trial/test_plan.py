@@ -336,3 +336,30 @@ def test_a_program_goes_on_until_the_end_of_the_input_whatever_its_scenario_hold
     words = {"program": "1 2 3 1", "settings": ("program_every=33%",)}
     plan = make_plan(Request(suspect="streams_exactly_once", **words))  # type: ignore[arg-type]
     assert (plan.schedule[-1].at.progress, plan.scenario.held_back_percent) == (0.99, 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ('[settings]\n"producers.linger.ms" = "5"', "producers.linger.ms"),
+        (
+            '[[faults]]\naction = "restart"\ntarget = "instance:0"\nat = "30%"\n'
+            'settings = { lingers = "5" }',
+            "lingers",
+        ),
+    ],
+)
+def test_a_setting_that_the_scenarios_own_suspect_does_not_know_is_refused(
+    wrong: str, named: str, tmp_path: Path
+) -> None:
+    """It would be a wish that nobody hears of."""
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'description = "mine"\nsuspect = "consumer_java_own_offsets"\nworkload = "copy"\n'
+        'expect = "HELD"\n' + wrong
+    )
+    refused = re.escape(f"unknown setting of scenario mine '{named}'; known: ")
+    with pytest.raises(UsageError, match=refused):
+        make_plan(Request(scenario=str(file), runs_dir=tmp_path))
+    # Another suspect in its place may know less.
+    make_plan(Request(scenario=str(file), suspect="consumer_java", runs_dir=tmp_path))

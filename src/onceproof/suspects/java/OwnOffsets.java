@@ -47,6 +47,7 @@ public class OwnOffsets implements ConsumerRebalanceListener {
     private static final Pattern NEXT = Pattern.compile("\"next\": (\\d+)");
     private static final Map<String, String> SETTINGS = new HashMap<>();
     private static final String CONSUMER = "consumer.";
+    private static final String PRODUCER = "producer.";
     private static final int REACH = 2;
     private static final int GROWTH = 8;
     private static volatile boolean asked = false;
@@ -275,6 +276,7 @@ public class OwnOffsets implements ConsumerRebalanceListener {
         settings.put("request.timeout.ms", setting("request_ms"));
         settings.put("key.serializer", ByteArraySerializer.class.getName());
         settings.put("value.serializer", ByteArraySerializer.class.getName());
+        addOwn(settings, PRODUCER);
         return settings;
     }
 
@@ -296,12 +298,17 @@ public class OwnOffsets implements ConsumerRebalanceListener {
         settings.put("auto.offset.reset", "earliest");
         settings.put("key.deserializer", ByteArrayDeserializer.class.getName());
         settings.put("value.deserializer", ByteArrayDeserializer.class.getName());
+        addOwn(settings, CONSUMER);
+        return settings;
+    }
+
+    /** Those of the user's, by Kafka's names, have the last word. */
+    private static void addOwn(Properties settings, String prefix) {
         SETTINGS.forEach((name, value) -> {
-            if (name.startsWith(CONSUMER)) {
-                settings.put(name.substring(CONSUMER.length()), value);
+            if (name.startsWith(prefix)) {
+                settings.put(name.substring(prefix.length()), value);
             }
         });
-        return settings;
     }
 
     /** bootstrap_from=1: without the first address. */

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.serialization.Serde;
@@ -33,7 +34,8 @@ import org.apache.kafka.streams.state.Stores;
  *
  * <p>Arguments: workload (copy, fold, dedup, last), input topic, output topic, whether the store is
  * cached (true, false), the least length of a state, how often a punctuator writes down what is late (ms;
- * 0: nothing is), then properties of Kafka Streams as name=value or as @FILE; later ones have the last word.
+ * 0: nothing is), how long each record takes (ms), then properties of Kafka Streams as name=value or as @FILE; later
+ * ones have the last word.
  * Runs until SIGTERM. A property that Streams refuses ends it with code 78, another failure with 1.
  */
 public final class StreamsWorkloads {
@@ -90,9 +92,10 @@ public final class StreamsWorkloads {
         Serde<String> text = Serdes.String();
         Topology topology = new Topology();
         topology.addSource("input", text.deserializer(), text.deserializer(), arguments[1]);
+        int stateBytes = Integer.parseInt(arguments[4]);
         int watermarkMs = Integer.parseInt(arguments[5]);
-        topology.addProcessor(
-                "step", () -> new Step(arguments[0], Integer.parseInt(arguments[4]), watermarkMs), "input");
+        int workMs = Integer.parseInt(arguments[6]);
+        topology.addProcessor("step", () -> new Step(arguments[0], stateBytes, watermarkMs, workMs), "input");
         topology.addSink("output", arguments[2], text.serializer(), text.serializer(), "step");
         StoreBuilder<KeyValueStore<String, String>> store =
                 Stores.keyValueStoreBuilder(Stores.persistentKeyValueStore(STORE), text, text);
@@ -105,7 +108,7 @@ public final class StreamsWorkloads {
 
     static Properties properties(String[] arguments) throws IOException {
         Properties properties = new Properties();
-        for (int place = 6; place < arguments.length; place++) {
+        for (int place = 7; place < arguments.length; place++) {
             if (arguments[place].startsWith("@")) {
                 properties.load(Files.newBufferedReader(Path.of(arguments[place].substring(1))));
                 continue;
@@ -120,14 +123,16 @@ public final class StreamsWorkloads {
         private final String workload;
         private final int stateBytes;
         private final int watermarkMs;
+        private final int workMs;
         private final Map<String, Long> lastSeqs = new HashMap<>();
         private ProcessorContext<String, String> context;
         private KeyValueStore<String, String> store;
 
-        Step(String workload, int stateBytes, int watermarkMs) {
+        Step(String workload, int stateBytes, int watermarkMs, int workMs) {
             this.workload = workload;
             this.stateBytes = stateBytes;
             this.watermarkMs = watermarkMs;
+            this.workMs = workMs;
         }
 
         @Override
@@ -157,6 +162,7 @@ public final class StreamsWorkloads {
 
         @Override
         public void process(Record<String, String> record) {
+            LockSupport.parkNanos(workMs * 1_000_000L);
             if (watermarkMs > 0 && isLate(record.key(), parsed(record.value()).get("seq").asLong())) {
                 return;
             }

@@ -23,6 +23,7 @@ from onceproof.suspects.streams.properties import (
     own_properties,
     state_bytes,
     watermark_ms,
+    work_ms,
 )
 
 # A small program that lives for seconds: compiled as far as that pays.
@@ -64,6 +65,7 @@ def streams_arguments(settings: Mapping[str, str], given: Mapping[str, str]) -> 
         str(is_cached(settings)).lower(),
         str(state_bytes(settings)),
         str(watermark_ms(settings)),
+        str(work_ms(settings)),
         *(f"{name}={value}" for name, value in ours.items()),
         *([f"@{file}"] if file else []),
         *(f"{name}={value}" for name, value in own_properties(settings).items()),

@@ -27,6 +27,7 @@ from onceproof.suspects.streams.properties import (
     own_properties,
     state_bytes,
     watermark_ms,
+    work_ms,
 )
 
 POLL_S = 0.25
@@ -76,6 +77,7 @@ def _make_streams(guarantee: str, settings: Mapping[str, str]) -> Any:
         cached=is_cached(settings),
         state_bytes=state_bytes(settings),
         watermark_ms=watermark_ms(settings),
+        work_ms=work_ms(settings),
         watch=_tell_if_stale if workload == "last" else lambda _output, _partition: None,
     )
     topology = make_topology(

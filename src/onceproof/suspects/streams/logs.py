@@ -24,6 +24,7 @@ EVIDENCE = (
     "while stores are not empty",
     "End offset for changelog",
     "are corrupted",
+    "these will be cleaned and revived",  # the same, while partitions are taken away
     "Suspended from CREATED",  # a revived task that is given up before it was initialized
     "Seeking to offset",  # and where it is not, the consumer goes on behind what it had polled
     "recycled state",  # an active task's becomes a standby's, or the other way round

@@ -35,6 +35,7 @@ GUARANTEE = "guarantee"  # of a suspect that is not named after its own
 # Of the topology, not of Streams.
 CACHE, STATE_BYTES = "cache", "state_bytes"
 WATERMARK_MS = "watermark_ms"
+WORK_MS = "work_ms"
 STATIC = "static_membership"
 SETTINGS: dict[str, str] = {
     VERSION: DEFAULT_VERSION,
@@ -46,6 +47,7 @@ SETTINGS: dict[str, str] = {
     CACHE: "false",
     STATE_BYTES: "0",
     WATERMARK_MS: "0",
+    WORK_MS: "0",
 }
 # A dead instance is given up within seconds, as with all suspects here.
 FAILOVER_IN_SECONDS = {"session.timeout.ms": "3000", "heartbeat.interval.ms": "500"}
@@ -110,3 +112,8 @@ def state_bytes(settings: Mapping[str, str]) -> int:
 def watermark_ms(settings: Mapping[str, str]) -> int:
     """How often a punctuator writes down what is late; 0: nothing is."""
     return int(settings.get(WATERMARK_MS, SETTINGS[WATERMARK_MS]))
+
+
+def work_ms(settings: Mapping[str, str]) -> int:
+    """So long each record takes."""
+    return int(settings.get(WORK_MS, SETTINGS[WORK_MS]))

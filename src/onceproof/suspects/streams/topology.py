@@ -12,6 +12,7 @@ from typing import Any
 
 from jpype import JClass, JImplements, JOverride
 
+from onceproof.deadline import pause
 from onceproof.suspects.streams.steps import STATEFUL, STEPS, Late, NoState, State
 
 STORE = "state"
@@ -28,6 +29,7 @@ class Form:
     cached: bool
     state_bytes: int  # the least length of a state
     watermark_ms: int  # how often a punctuator writes down what is late; 0: nothing is
+    work_ms: int  # so long each record takes
     watch: Watch
 
     @property
@@ -92,6 +94,8 @@ class _Processor:
 
     @JOverride
     def process(self, record: Any) -> None:
+        if self._form.work_ms:
+            pause(self._form.work_ms / 1000)
         output = self._step(str(record.key()), str(record.value()), self._state)
         if output is None:
             return
