@@ -17,25 +17,30 @@ import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /**
  * One commit of Kafka Streams times out on the client after the broker has carried it out. Records that were polled
- * and not yet processed are then skipped: exactly_once_v2 loses them, and logs no error but the timeout. The topology
- * has no state: one source, one sink. No proxy, no onceproof: a broker and the jars of kafka-streams.
+ * and not yet processed are then skipped: exactly_once_v2 loses them, and at_least_once in a revocation, and no
+ * error is logged but the timeout. The topology has no state: one source, one sink. No proxy, no onceproof: a broker
+ * and the jars of kafka-streams.
  *
  * <pre>
  * java -cp "$(ls jars/*.jar | tr '\n' ':')" SkipAfterCorrupted.java localhost:9092 [key=value …]
  *   records=8400       in each partition with a backlog; they are there before the application starts
- *   later=0            more in each of them, two seconds after the first commit
+ *   later=0            more in each of them, two seconds after the commit that fails
  *   partitions=1       of the input and of the output
  *   backlog=all        or the partitions that have one: backlog=0, backlog=0,2
  *   instances=1        of the application, all in this process
  *   record_ms=0        so long each record takes to be processed
  *   planted=true       false: the control, in which no commit fails
- *   some.property=…    of Kafka Streams, word for word: num.stream.threads=2, poll.ms=5000
+ *   revocation=false   true: the commit that fails is one a stream thread makes while partitions are taken from it
+ *   some.property=…    of Kafka Streams, word for word: num.stream.threads=2, processing.guarantee=at_least_once
  * </pre>
  *
  * The commit that fails is the first; in a group, the first once every stream thread that can have a task has one
- * (with record_ms=1 the backlog lasts until then). All that is printed was fetched: the group's position right after
- * that commit and at the end, what the topics hold (read_committed), and each seek of Streams' main consumers. Then
- * the application is closed, started again with nothing planted, and looked at again when it is idle.
+ * (with record_ms=1 the backlog lasts until then). With revocation=true it is the first of that kind: the second
+ * instance is started when the first one has committed something of each partition, and takes one from it; a short
+ * max.poll.interval.ms, of which Streams works for half before it polls again, leaves some of the others polled and
+ * not processed. All that is printed was fetched: the group's position right after that commit and at the end, what
+ * the topics hold (read_committed), and each seek of Streams' main consumers. Then the application is closed, started
+ * again with nothing planted, and looked at again when it is idle.
  *
  * <p>Exit code: 0 nothing is lost, 1 records are lost and stay so after the restart, 2 it could not be told.
  *
@@ -45,12 +50,12 @@ import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 public final class SkipAfterCorrupted {
     static final Duration WAIT_MAX = Duration.ofMinutes(3), IDLE = Duration.ofSeconds(5);
     final Map<String, String> options = new TreeMap<>(Map.of("records", "8400", "later", "0", "partitions", "1",
-            "backlog", "all", "instances", "1", "record_ms", "0", "planted", "true"));
+            "backlog", "all", "instances", "1", "record_ms", "0", "planted", "true", "revocation", "false"));
     final Map<String, String> properties = new TreeMap<>();
     final String servers, app = "skip-" + UUID.randomUUID(), input = app + "-in", output = app + "-out";
     final Admin admin;
     final List<KafkaStreams> running = new CopyOnWriteArrayList<>();
-    final AtomicReference<Map<Integer, Long>> afterFirstCommit = new AtomicReference<>();
+    final AtomicReference<Map<Integer, Long>> afterTheCommit = new AtomicReference<>();
     final Queue<String> seeks = new ConcurrentLinkedQueue<>();
 
     public static void main(String[] arguments) {
@@ -82,11 +87,12 @@ public final class SkipAfterCorrupted {
         admin.createTopics(topics).all().get();
         feed(0, of("records"));
         work(new Watched());
-        if (afterFirstCommit.get() == null) {
-            throw new IllegalStateException("no transaction was committed with every thread at work");
+        if (afterTheCommit.get() == null) {
+            throw new IllegalStateException("no commit came that was to fail: see Streams' log");
         }
-        System.out.println("the first commit" + (isPlanted() ? ", which timed out" : "") + ": position "
-                + afterFirstCommit.get() + "; seeks: " + seeks);
+        System.out.println((isInRevocation() ? "the commit of a revocation" : "the first commit")
+                + (isPlanted() ? ", which timed out" : "")
+                + ": position " + afterTheCommit.get() + "; seeks: " + seeks);
         countLost("at the end");
         work(new DefaultKafkaClientSupplier());
         return countLost("after a restart") == 0 ? 0 : 1;
@@ -98,6 +104,10 @@ public final class SkipAfterCorrupted {
 
     boolean isPlanted() {
         return options.get("planted").equals("true");
+    }
+
+    boolean isInRevocation() {
+        return options.get("revocation").equals("true");
     }
 
     List<TopicPartition> partitionsOf(String topic) {
@@ -126,9 +136,12 @@ public final class SkipAfterCorrupted {
         for (int instance = 0; instance < of("instances"); instance++) {
             running.add(new KafkaStreams(builder.build(), settings(), supplier));
             running.get(instance).start();
+            if (instance == 0 && supplier instanceof Watched && isInRevocation()) {
+                awaitAtWork();
+            }
         }
         if (supplier instanceof Watched && of("later") > 0) {
-            awaitFirstCommit();
+            awaitTheCommit();
             Thread.sleep(2_000);
             feed(of("records"), of("later"));
         }
@@ -146,9 +159,17 @@ public final class SkipAfterCorrupted {
         return settings;
     }
 
-    void awaitFirstCommit() throws Exception {
+    /** Something of each partition is committed. */
+    void awaitAtWork() throws Exception {
         long deadline = System.nanoTime() + WAIT_MAX.toNanos();
-        while (afterFirstCommit.get() == null && System.nanoTime() < deadline) {
+        while (positions().size() < of("partitions") && System.nanoTime() < deadline) {
+            Thread.sleep(20);
+        }
+    }
+
+    void awaitTheCommit() throws Exception {
+        long deadline = System.nanoTime() + WAIT_MAX.toNanos();
+        while (afterTheCommit.get() == null && System.nanoTime() < deadline) {
             Thread.sleep(20);
         }
     }
@@ -219,9 +240,11 @@ public final class SkipAfterCorrupted {
         return found;
     }
 
-    /** Its clients are Kafka's own, but for the first commit, and for saying where they seek. */
+    /** Its clients are Kafka's own, but for one commit, and for saying where they seek. */
     private final class Watched extends DefaultKafkaClientSupplier {
-        /** Asked again, the producer says that it is done, as KafkaProducer does when the answer has come meanwhile. */
+        private final ThreadLocal<Boolean> isRevoking = ThreadLocal.withInitial(() -> false);
+
+        /** As KafkaProducer: asked again, it is done if the answer has come; before that it takes nothing. */
         @Override
         public Producer<byte[], byte[]> getProducer(Map<String, Object> config) {
             return new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer()) {
@@ -234,20 +257,31 @@ public final class SkipAfterCorrupted {
                         return;
                     }
                     super.commitTransaction();
-                    if (isFirstOfAll() && isPlanted()) {
+                    if (isTheOne() && isPlanted()) {
                         isAskedAgain = true;
                         throw new TimeoutException("its answer came too late");
                     }
                 }
+
+                @Override
+                public Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> record, Callback callback) {
+                    if (isAskedAgain) {
+                        throw new IllegalStateException("commitTransaction timed out and must be retried");
+                    }
+                    return super.send(record, callback);
+                }
             };
         }
 
-        private boolean isFirstOfAll() {
+        private boolean isTheOne() {
+            boolean isDue = afterTheCommit.get() == null && (isInRevocation() ? isRevoking.get() : areAllAtWork());
+            return isDue && afterTheCommit.compareAndSet(null, positions());
+        }
+
+        private boolean areAllAtWork() {
             int threads = Integer.parseInt(properties.getOrDefault("num.stream.threads", "1")) * of("instances");
             int wanted = Math.min(threads, of("partitions"));
-            boolean isOver = afterFirstCommit.get() != null;
-            boolean isTooSoon = !isOver && wanted > 1 && threadsWithATask() < wanted;
-            return !isOver && !isTooSoon && afterFirstCommit.compareAndSet(null, positions());
+            return wanted == 1 || threadsWithATask() >= wanted;
         }
 
         private long threadsWithATask() {
@@ -258,6 +292,20 @@ public final class SkipAfterCorrupted {
         @Override
         public Consumer<byte[], byte[]> getConsumer(Map<String, Object> config) {
             return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer()) {
+                /** What at_least_once commits by. */
+                @Override
+                public void commitSync(Map<TopicPartition, OffsetAndMetadata> offsets) {
+                    super.commitSync(offsets);
+                    if (isTheOne() && isPlanted()) {
+                        throw new TimeoutException("its answer came too late");
+                    }
+                }
+
+                @Override
+                public void subscribe(Collection<String> topics, ConsumerRebalanceListener listener) {
+                    super.subscribe(topics, new Marking(listener));
+                }
+
                 @Override
                 public void seek(TopicPartition partition, long offset) {
                     seeks.add("partition " + partition.partition() + " to " + offset);
@@ -282,6 +330,35 @@ public final class SkipAfterCorrupted {
                     super.seekToEnd(partitions);
                 }
             };
+        }
+
+        /** Streams' own listener; while it hands partitions back, its thread is marked. */
+        private final class Marking implements ConsumerRebalanceListener {
+            private final ConsumerRebalanceListener inner;
+
+            Marking(ConsumerRebalanceListener inner) {
+                this.inner = inner;
+            }
+
+            @Override
+            public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+                isRevoking.set(true);
+                try {
+                    inner.onPartitionsRevoked(partitions);
+                } finally {
+                    isRevoking.set(false);
+                }
+            }
+
+            @Override
+            public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+                inner.onPartitionsAssigned(partitions);
+            }
+
+            @Override
+            public void onPartitionsLost(Collection<TopicPartition> partitions) {
+                inner.onPartitionsLost(partitions);
+            }
         }
     }
 }
