@@ -68,6 +68,8 @@ def test_a_suite_tries_each_variant_of_which_something_is_expected(tmp_path: Pat
         f"{name} (streams 3.8.0)",
         f"{name}-defaults (streams 4.3.1)",
         f"{name}-defaults (streams 3.7.2)",
+        f"{name}-revocation (streams 4.3.1)",
+        f"{name}-revocation (streams 3.7.2)",
         f"{name}-updater_off (streams 3.8.0)",
         f"{name}-streams_protocol (streams 4.3.1)",
         f"{name}-control (streams 4.3.1)",
