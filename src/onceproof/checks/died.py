@@ -20,7 +20,7 @@ def find(case: Case) -> DataFrame:
     if case.events is None:
         return case.observed.limit(0)
     ended = case.events.where("kind = 'exited' AND detail['asked'] = 'false'")
-    return ended.where(f"detail['code'] != '{-signal.SIGKILL}'").select(
+    return ended.where(f"detail['code'] IS DISTINCT FROM '{-signal.SIGKILL}'").select(
         "at_s",
         "subject",
         F.col("detail")["code"].alias("code"),

@@ -156,7 +156,9 @@ class Announcer:
         return taken, write_ms, commit_ms
 
     def confirm(self) -> None:
-        """Return when the manifest is committed; LaneError if that failed."""
+        """Return when the manifest is committed and the lanes of before are fenced; LaneError if
+        one of them failed.
+        """
         announcement, self._announcement = self._announcement, None
         if announcement is not None:
             self._led = announcement.result()

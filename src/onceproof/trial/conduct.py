@@ -33,7 +33,7 @@ class Course:
     no_truth: list[str] = field(default_factory=list)
     iterations: int = 0
     judged: Judged | None = None
-    facts: CaseFacts | None = None  # by which it was judged
+    facts: CaseFacts | None = None  # by which it was judged, to the end
     frames: Mapping[str, int] = field(default_factory=dict)  # at the proxy
     findings: tuple[Finding, ...] = ()
     points: tuple[Point, ...] = ()
@@ -153,7 +153,6 @@ def judge_standing(stage: Stage, course: Course, standing: Standing) -> None:
     with settings_if_small(stage.spark, stage.plan.input.records):
         read_back(stage, standing.position, whole_log=True)
     judged = course.judged = judge_run(stage.spark, stage.directory, facts)
-    course.facts = facts
     # A suspect that keeps no position is done when all has come out that could.
     if standing.is_short or not (standing.end is DrainEnd.CAUGHT_UP or judged.is_complete):
         course.doubts.append(
@@ -166,6 +165,7 @@ def judge_standing(stage: Stage, course: Course, standing: Standing) -> None:
     ran = while_it_ran(read_events(stage.directory.events))
     findings = with_own_words(judged.judgement.findings, ran)
     course.findings = with_faults(stage, findings, course.faults)
+    course.facts = facts  # only now: without the cross-check nobody is to judge this run again
     if standing.was_broken and not course.findings:
         course.doubts.append("a judgement between iterations had findings that are gone now")
 
