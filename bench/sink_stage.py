@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any
 
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
@@ -37,6 +37,17 @@ PARTITIONS = 4
 KEY_DIGITS = 8
 NUMBER_DIGITS = 12
 BROKER_FLAGS = ("-Xmx1G", "-Xms1G", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20")
+HEX_DIGITS = 16
+FIELD_NAMES = (
+    "customer_id",
+    "session_token",
+    "shipping_address",
+    "order_reference",
+    "payment_method",
+    "warehouse_location",
+    "promotion_code",
+    "correlation_id",
+)
 FEED_OPTIONS = {"kafka.linger.ms": "20", "kafka.batch.size": "1000000"}
 LZ4 = {"kafka.compression.type": "lz4"}
 # After each poll Spark's source asks where the partition begins and ends: 500 records are few for
@@ -45,6 +56,8 @@ LZ4 = {"kafka.compression.type": "lz4"}
 READ_TUNED = {"kafka.max.poll.records": "100000", "kafka.fetch.max.wait.ms": "50"}
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 EXIT_S_MAX = 60.0
+# A number and a length, to a value of that length that opens with the number.
+Filling = Callable[[Column, int], Column]
 # Spark shares a batch's records out to partitions and rounds down: without a few more than its
 # share the last batch would be followed by one of crumbs.
 CRUMBS = 100
@@ -85,7 +98,15 @@ class Stage:
     def client_options(self) -> dict[str, str]:
         return {"kafka.bootstrap.servers": self.cluster.bootstrap("suspects")}
 
-    def feed(self, topic: str, *, records: int, record_bytes: int, keys: int) -> None:
+    def feed(
+        self,
+        topic: str,
+        *,
+        records: int,
+        record_bytes: int,
+        keys: int,
+        filling: Filling | None = None,
+    ) -> None:
         began = time.monotonic()
         write_input(
             self.spark,
@@ -94,6 +115,7 @@ class Stage:
             records=records,
             record_bytes=record_bytes,
             keys=keys,
+            filling=filling or own_hash_repeated,
         )
         say(f"{topic}: {records} records of {record_bytes} bytes in {_since(began):.0f} s")
 
@@ -194,20 +216,42 @@ def write_input(
     records: int,
     record_bytes: int,
     keys: int,
+    filling: Filling,
 ) -> None:
-    """Records of key and value together `record_bytes` long; a value opens with a number.
-
-    The rest of a value is a hash of its own, repeated: neither noise nor one letter for lz4.
-    """
-    value_bytes = record_bytes - KEY_DIGITS
-    number = F.lpad(F.col("id").cast("string"), NUMBER_DIGITS, "0")
-    own_hash = F.sha2(F.col("id").cast("string"), 256)
+    """Records of key and value together `record_bytes` long; a value opens with a number."""
     rows = spark.range(0, records, 1, PARTITIONS).select(
         F.lpad(F.pmod(F.xxhash64("id"), F.lit(keys)).cast("string"), KEY_DIGITS, "0").alias("key"),
-        F.rpad(number, value_bytes, own_hash).alias("value"),
+        filling(F.col("id"), record_bytes - KEY_DIGITS).alias("value"),
     )
     settings = {**FEED_OPTIONS, **LZ4, **options, "topic": topic}
     rows.write.format("kafka").options(**settings).save()
+
+
+def own_hash_repeated(number: Column, length: int) -> Column:
+    """Neither noise nor one letter for lz4, but easier by length: 1 KB shrinks to a twelfth."""
+    return F.rpad(_digits(number), length, F.sha2(number.cast("string"), 256))
+
+
+def one_letter(number: Column, length: int) -> Column:
+    return F.rpad(_digits(number), length, "x")
+
+
+def json_fields(number: Column, length: int) -> Column:
+    """As records in the field: names that repeat from record to record, and values that do not."""
+    parts: list[Column] = [_digits(number), F.lit("{")]
+    for place in range(length // len(_field_of(0)) + 1):
+        before, after = _field_of(place).split("0" * HEX_DIGITS)
+        own = F.lpad(F.hex(F.xxhash64(number, F.lit(place))), HEX_DIGITS, "0")
+        parts += [F.lit(before), own, F.lit(after)]
+    return F.substring(F.concat(*parts), 1, length)
+
+
+def _field_of(place: int) -> str:
+    return f'"{FIELD_NAMES[place % len(FIELD_NAMES)]}":"{"0" * HEX_DIGITS}",'
+
+
+def _digits(number: Column) -> Column:
+    return F.lpad(number.cast("string"), NUMBER_DIGITS, "0")
 
 
 def number_of(value: str) -> Any:

@@ -24,11 +24,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from sink_stage import (
     CRUMBS,
+    KEY_DIGITS,
     LZ4,
     READ_TUNED,
     BatchTime,
+    Filling,
     Stage,
+    json_fields,
     number_of,
+    one_letter,
+    own_hash_repeated,
     say,
     seconds_of,
     sink_stage,
@@ -60,7 +65,7 @@ class Job:
     """What happens between the topics."""
 
     name: str
-    transform: Callable[[DataFrame, int], DataFrame]
+    transform: Callable[[DataFrame, int, Filling], DataFrame]
     output_mode: str
 
 
@@ -80,23 +85,35 @@ VARIANTS = (
 )
 
 
-def copy(source: DataFrame, _record_bytes: int) -> DataFrame:
+def copy(source: DataFrame, _record_bytes: int, _filling: Filling) -> DataFrame:
     return source.select("key", "value")
 
 
-def fold(keys: int) -> Callable[[DataFrame, int], DataFrame]:
+def fold(keys: int) -> Callable[[DataFrame, int, Filling], DataFrame]:
     """A number is compared, not the value: Spark folds texts by sorting, which hides the sink."""
 
-    def transform(source: DataFrame, record_bytes: int) -> DataFrame:
+    def transform(source: DataFrame, record_bytes: int, filling: Filling) -> DataFrame:
         key = (F.col("key").cast("string").cast("int") % keys).alias("key")
         largest = source.select(key, number_of("value").alias("number")).groupBy("key").max()
-        key_text = F.lpad(F.col("key").cast("string"), 8, "0")
-        value = F.rpad(F.col("max(number)").cast("string"), record_bytes - 8, "x")
+        key_text = F.lpad(F.col("key").cast("string"), KEY_DIGITS, "0")
+        value = filling(F.col("max(number)"), record_bytes - KEY_DIGITS)
         return largest.select(key_text.alias("key"), value.alias("value"))
 
     return transform
 
 
+@dataclass(frozen=True, kw_only=True)
+class Fillings:
+    """What values are made of: those that are read, and those that a fold writes."""
+
+    read: Filling
+    folded: Filling
+
+
+FILLINGS = {
+    "repeats": Fillings(read=own_hash_repeated, folded=one_letter),
+    "json": Fillings(read=json_fields, folded=json_fields),
+}
 JOBS = {
     "copy": Job(name="copy", transform=copy, output_mode="append"),
     "fold-1k": Job(name="fold, 1,000 keys", transform=fold(1_000), output_mode="update"),
@@ -108,7 +125,13 @@ def main() -> None:
     asked = arguments()
     with sink_stage("local[2]") as stage:
         for fed in asked.inputs:
-            stage.feed(fed.topic, records=fed.records, record_bytes=fed.record_bytes, keys=KEYS)
+            stage.feed(
+                fed.topic,
+                records=fed.records,
+                record_bytes=fed.record_bytes,
+                keys=KEYS,
+                filling=FILLINGS[asked.filling].read,
+            )
         for name in asked.jobs:
             for fed in asked.inputs:
                 warm_up(stage, JOBS[name], fed, asked)
@@ -132,6 +155,7 @@ def arguments() -> argparse.Namespace:
         "--read-tuned", action="store_true", help="the source does not wait either (READ_TUNED)"
     )
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
+    parser.add_argument("--filling", choices=FILLINGS, default="repeats")
     parser.add_argument("--warm-batches", type=int, default=0, help="small ones, before all rounds")
     parser.add_argument(
         "--ours-lz4",
@@ -183,7 +207,7 @@ def run(
         maxOffsetsPerTrigger=fed.records // asked.batches + CRUMBS,
         **(READ_TUNED if asked.read_tuned else {}),
     )
-    rows = job.transform(source, fed.record_bytes)
+    rows = job.transform(source, fed.record_bytes, FILLINGS[asked.filling].folded)
     writer = rows.writeStream.outputMode(job.output_mode)
     options = {**stage.client_options(), **variant.options}
     if variant.ours and variant.options:

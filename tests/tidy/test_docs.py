@@ -8,7 +8,9 @@ import pytest
 from onceproof.checks.catalog import CHECKS
 from onceproof.cli.main import app, main
 from onceproof.errors import UsageError
-from onceproof.trial.scenario import load_scenario, scenario_names
+from onceproof.faults.schedule import FIELDS
+from onceproof.trial.points import POINTS
+from onceproof.trial.scenario import SETTABLE, Scenario, load_scenario, scenario_names
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -22,6 +24,22 @@ def test_each_anomaly_is_explained_in_reading_a_report() -> None:
 def test_each_scenario_is_in_the_changelog() -> None:
     text = (ROOT / "CHANGELOG.md").read_text()
     assert [name for name in scenario_names() if f"`{name}`" not in text] == []
+
+
+def test_each_key_of_a_scenario_is_explained() -> None:
+    text = (ROOT / "docs" / "extending" / "scenario.md").read_text()
+    tables = {"faults", "versions", "cures"}  # written as tables, not as keys
+    keys = {*Scenario.model_fields, *FIELDS, *POINTS, *SETTABLE} - tables
+    assert sorted(key for key in keys if f"`{key}`" not in text) == []
+
+
+def test_the_scenario_that_is_shown_is_one(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "extending" / "scenario.md").read_text()
+    (shown,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    file = tmp_path / "my_case.toml"
+    file.write_text(shown)
+    steps = load_scenario(str(file)).schedule()
+    assert [step.actions for step in steps] == [("slow",), ("kill",)]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -41,7 +59,7 @@ def test_the_commands_in_the_readme_exist() -> None:
 
 def test_scenarios_named_in_the_documents_are_shipped() -> None:
     for document in DOCUMENTS:
-        for name in re.findall(r"onceproof run ([a-z]+\d*_\w+)", document.read_text()):
+        for name in re.findall(r"onceproof run ([a-z]+\d*_\w+)\b(?!\.toml)", document.read_text()):
             load_scenario(name)
 
 
