@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from topics import Record, compact, fed, topic
 
+from onceproof.history import schemas
 from onceproof.workloads.catalog import WORKLOADS
 
 
@@ -176,3 +177,17 @@ def test_flaws_of_the_input_are_told_with_their_place(spark: SparkSession) -> No
     assert flaws(spark, "copy", alien, "fatal_flaws") == ["in-0@0 cannot be understood"]
     thrice = [fed(0, offset, "a", 0) for offset in range(3)]
     assert flaws(spark, "dedup", thrice, "input_flaws") == ["in-0@2 holds a-0 for the 3. time"]
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_models_have_the_shape_that_the_checks_are_written_for(
+    spark: SparkSession, name: str
+) -> None:
+    """The checks' own tests know only the schemas: a model that strays from them is seen here."""
+
+    def shape(ddl: str) -> dict[str, str]:
+        return dict(spark.createDataFrame([], ddl).dtypes)
+
+    records = spark.createDataFrame([], schemas.RECORDS)
+    assert dict(WORKLOADS[name].expected(records).dtypes) == shape(schemas.EXPECTED)
+    assert dict(WORKLOADS[name].observed(records).dtypes) == shape(schemas.OBSERVED)

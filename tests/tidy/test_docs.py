@@ -1,6 +1,7 @@
 """The documents speak of what is there: each anomaly, scenario, link and command."""
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from onceproof.checks.catalog import CHECKS
 from onceproof.cli.main import app, main
 from onceproof.errors import UsageError
 from onceproof.faults.schedule import FIELDS
+from onceproof.report.anomalies import EXPLANATIONS
+from onceproof.suspects.suspect import Suspect
 from onceproof.trial.points import POINTS
 from onceproof.trial.scenario import SETTABLE, Scenario, load_scenario, scenario_names
 
@@ -19,6 +22,16 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 def test_each_anomaly_is_explained_in_reading_a_report() -> None:
     text = (ROOT / "docs" / "reading_a_report.md").read_text()
     assert [name for name in CHECKS if f"`{name}`" not in text and f"## {name}" not in text] == []
+
+
+def test_each_anomaly_has_its_line_in_reports() -> None:
+    assert set(EXPLANATIONS) == set(CHECKS)
+
+
+def test_each_field_of_a_suspect_is_explained() -> None:
+    text = (ROOT / "docs" / "extending" / "suspect.md").read_text()
+    names = {field.name for field in fields(Suspect)} - {"name", "description"}
+    assert sorted(name for name in names if f"`{name}`" not in text) == []
 
 
 def test_each_scenario_is_in_the_changelog() -> None:

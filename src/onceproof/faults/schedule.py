@@ -282,10 +282,11 @@ def parse_moment(text: str) -> Moment:
 
 
 def _parse_target(value: object) -> str:
-    (text,) = _texts(value) if not isinstance(value, list) else ("",)
-    if text not in TARGETS and not _NUMBERED.match(text):
-        raise unknown_name("target", text, TARGETS)
-    return text
+    if not isinstance(value, str):
+        raise UsageError(f"a fault has one `target`, a text; got {value!r}")
+    if value not in TARGETS and not _NUMBERED.match(value):
+        raise unknown_name("target", value, TARGETS)
+    return value
 
 
 def _seconds(value: object) -> float:

@@ -69,8 +69,8 @@ def parse_wire_aim(text: str, entry: Mapping[str, Any]) -> WireAim:
     found = _TEXT.match(text)
     if found is None:
         raise UsageError(
-            'a fault\'s `aim` must be at_once, mid_output, late_end or like "EndTxn request #2";'
-            f" got {text!r}"
+            "a fault's `aim` must be at_once, mid_output, late_end, before_position or like"
+            f' "EndTxn request #2"; got {text!r}'
         )
     if found["api"] not in api_keys():
         raise unknown_name("api", found["api"], api_keys())

@@ -1,7 +1,6 @@
 """One scenario along the versions of one part: a row a version, and which versions are bad."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -174,8 +173,3 @@ def save(matrices: Iterable[Matrix], path: Path) -> None:
     text = json.dumps([matrix.to_json() for matrix in matrices], indent=2)
     unfinished.write_text(text + "\n")
     unfinished.replace(path)
-
-
-def by_version(version: str) -> tuple[int, ...]:
-    """To put versions in order: 3.9.1 comes before 3.10.0."""
-    return tuple(int(part) for part in re.findall(r"\d+", version))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onceproof.errors import unknown_name
+from onceproof.versions import by_version
 
 LOCK_FILE = Path(__file__).with_name("lock.json")
 KAFKA_PREFIX = "kafka-"
@@ -60,11 +61,7 @@ def streams_versions() -> list[str]:
 
 def _versions(prefix: str) -> list[str]:
     names = [name for name in committed_lock().sets if name.startswith(prefix)]
-    return sorted((name.removeprefix(prefix) for name in names), key=_version_order)
-
-
-def _version_order(version: str) -> list[int]:
-    return [int(part) for part in version.split(".")]
+    return sorted((name.removeprefix(prefix) for name in names), key=by_version)
 
 
 @functools.cache

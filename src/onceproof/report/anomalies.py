@@ -10,7 +10,6 @@ EXPLANATIONS = {
     "wrong": "The output holds a value that the model of the workload does not allow.",
     "invented": "The output holds a record that no input record leads to.",
     "reordered": "Two records of one key came out in another order than they went in.",
-    "torn": "Only a part of one transaction's records is visible.",
     "stale-offset": "The group told an older position than was committed: records come again.",
     "premature-offset": "The group told a position that never was committed: records are skipped.",
     "commit-without-offsets": "A transaction committed output, but not how far its input was read.",

@@ -22,6 +22,7 @@ from onceproof.suspects.streams.own_jars import own_streams
 from onceproof.suspects.streams.properties import OWN_JARS
 from onceproof.trial.judge import Besides, CaseFacts
 from onceproof.trial.plan import Plan
+from onceproof.trial.settings import declarations
 
 # A setting that chooses the library on trial: what it is, and its jars.
 LIBRARIES = {
@@ -110,7 +111,7 @@ def write_run_json(directory: RunDirectory, plan: Plan, began_at: float) -> None
         "scenario": scenario.model_dump(mode="json"),
         "suspect": plan.suspect.name,
         "command": list(plan.suspect.argv) if plan.suspect.name == "command" else None,
-        "transactional": plan.suspect.transactional,
+        "declared": declarations(plan.suspect),
         "bootstrap_server": plan.bootstrap_server,
         "seed": plan.seed,
         "settings": dict(plan.settings),

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onceproof.errors import UsageError
-from onceproof.history.matrix import by_version
 from onceproof.history.verdict import Verdict
 from onceproof.suspects.streams.own_jars import own_streams
 from onceproof.trial.plan import Plan, Request, make_plan
@@ -21,6 +20,7 @@ from onceproof.trial.scenario import (
     variant_names,
 )
 from onceproof.trial.variants import EXPOSURE
+from onceproof.versions import by_version
 
 ALL = "all"
 BROKERS = "kafka"

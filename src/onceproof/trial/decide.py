@@ -1,7 +1,7 @@
 """From findings and doubts to a verdict. Pure: the one place that says HELD."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
@@ -17,6 +17,7 @@ class Evidence:
     fed_expected: int = 0
     output: int = 0
     doubts: Sequence[str] = ()  # anything that keeps us from saying HELD
+    crashed: Mapping[str, str] = field(default_factory=dict)  # checks that raised, and what
     no_truth: Sequence[str] = ()  # anything that makes findings worthless too
 
 
@@ -46,4 +47,7 @@ def _missing(evidence: Evidence) -> list[str]:
         missing.append(f"{evidence.fed} of {evidence.fed_expected} input records were fed")
     if evidence.output == 0:
         missing.append("the output is empty")
+    missing += [
+        f"check {check} could not be carried out: {why}" for check, why in evidence.crashed.items()
+    ]
     return missing

@@ -24,6 +24,7 @@ from onceproof.suspects.streams.properties import CONFIG_FILE, OWN_JARS, VERSION
 from onceproof.suspects.suspect import PositionHome, Suspect
 from onceproof.trial.scenario import DEFAULT, Scenario, load_scenario, make_scenario
 from onceproof.trial.settings import check_settings, declared, sized, sort_settings, streams_pairs
+from onceproof.versions import by_version
 from onceproof.workloads.catalog import workload_named
 from onceproof.workloads.input_plan import InputPlan
 
@@ -177,7 +178,7 @@ def _check(scenario: Scenario, suspect: Suspect, settings: Mapping[str, str]) ->
         raise UsageError(
             f"a quota is set on client ids, and those of {suspect.name}'s producers are not known"
         )
-    if scenario.kafka < "4" and any(
+    if by_version(scenario.kafka) < by_version("4") and any(
         step.needs_wire_among_controllers for step in scenario.schedule()
     ):
         raise UsageError(

@@ -22,10 +22,6 @@ def recheck(
 ) -> TrialResult:
     """The stored result with fresh findings, counts and verdict."""
     judged = judge_run(spark, directory, facts)
-    unknown = [
-        f"check {check} could not be carried out: {why}"
-        for check, why in judged.judgement.unknown.items()
-    ]
     verdict, reasons = decide(
         Evidence(
             findings=judged.judgement.findings,
@@ -34,7 +30,8 @@ def recheck(
             fed=judged.counts["input"],
             fed_expected=besides.fed_expected,
             output=judged.counts["output_committed"],
-            doubts=[*besides.doubts, *unknown],
+            doubts=besides.doubts,
+            crashed=judged.judgement.unknown,
             no_truth=besides.no_truth or judged.input_flaws,
         )
     )

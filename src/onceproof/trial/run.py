@@ -179,6 +179,7 @@ def _result(plan: Plan, course: Course, duration_s: float) -> TrialResult:
             fed_expected=plan.input.records,
             output=counts.get("output_committed", 0),
             doubts=course.doubts,
+            crashed=judged.judgement.unknown if judged else {},
             no_truth=course.no_truth,
         )
     )

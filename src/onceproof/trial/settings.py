@@ -54,6 +54,8 @@ WHOLE_NUMBERS = {
     "bootstrap_from": 0,
     "session_timeout_ms": 1_000,
 }
+# What a user may say of the own command.
+DECLARED = ("transactional", "offsets_in_group")
 # A sum for all records, of which each has its share: "65536000 / records".
 SHARED = re.compile(r"(\d+) / records")
 STATE_BYTES_MAX = 1_000_000  # max.request.size and max.message.bytes are 1 MB by default
@@ -192,6 +194,15 @@ def declared(suspect: Suspect, settings: dict[str, str]) -> Suspect:
         transactional=_said(settings, "transactional"),
         offsets_in_group=_said(settings, "offsets_in_group"),
     )
+
+
+def declarations(suspect: Suspect) -> dict[str, bool | None]:
+    """What it is held to, by name; `as_settings` makes them what a user says of a command."""
+    return {name: getattr(suspect, name) for name in DECLARED}
+
+
+def as_settings(declarations: Mapping[str, bool | None]) -> dict[str, str]:
+    return {name: str(said).lower() for name, said in declarations.items() if said is not None}
 
 
 def _said(settings: dict[str, str], name: str) -> bool | None:

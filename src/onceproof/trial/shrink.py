@@ -30,6 +30,7 @@ from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.trial.plan import Plan, Request, make_plan, repeat_command
 from onceproof.trial.program import pasteable_test, to_toml
 from onceproof.trial.scenario import Scenario, make_scenario
+from onceproof.trial.settings import as_settings
 from onceproof.workloads.input_plan import keys_for
 
 SUFFIX = "-shrunk"
@@ -138,8 +139,8 @@ def _broken_run(run_dir: Path, about: Mapping[str, Any], result: TrialResult) ->
         )
     settings = dict(about["settings"])
     is_command = about["command"] is not None
-    if is_command and about.get("transactional") is not None:
-        settings["transactional"] = str(about["transactional"]).lower()
+    if is_command:
+        settings |= as_settings(about["declared"])
     return BrokenRun(
         path=run_dir,
         scenario=make_scenario({**about["scenario"], "settings": settings}),

@@ -83,13 +83,7 @@ class Watch:
         self.last = Sample()
         self.away: set[str] = set()  # brokers that a fault has taken away: not to be missed
 
-    def until(
-        self,
-        condition: Callable[[], bool],
-        deadline: Deadline,
-        message: str,
-        turn_s: float = TURN_S,
-    ) -> None:
+    def until(self, condition: Callable[[], bool], deadline: Deadline, message: str) -> None:
         """Wait for the condition, watching; DeadlineExpired with the message otherwise."""
         while True:
             self.turn()
@@ -97,7 +91,7 @@ class Watch:
                 return
             if deadline.expired():
                 raise DeadlineExpired(f"{message} (waited {deadline.seconds:.0f} s)")
-            pause(turn_s)
+            pause(TURN_S)
 
     def turn(self) -> None:
         for instance in self._stage.instances:

@@ -80,7 +80,8 @@ def test_a_list_of_actions_is_one_step_in_which_the_seed_chooses() -> None:
         ({"at": 30}, "a fault's action, target and at are texts; got 30"),
         ({"at": []}, "a fault's action, target and at name at least one each; got none"),
         ({"at": "900%"}, "must be at most 100%; got '900%'"),
-        ({"target": 3}, "a fault's action, target and at are texts; got 3"),
+        ({"target": 3}, "a fault has one `target`, a text; got 3"),
+        ({"target": ["broker:1", "broker:2"]}, "a fault has one `target`, a text; got ['broker:1'"),
         ({"target": "broker:9"}, "unknown target 'broker:9'"),
         ({"aim": "mid_output"}, "aim 'mid_output' is for instances"),
         ({"aim": "before_position"}, "aim 'before_position' is for instances"),
@@ -157,7 +158,7 @@ def test_an_aim_at_a_frame(text: str, aim: WireAim) -> None:
     [
         (
             {"aim": "EndTxn sideways"},
-            'must be at_once, mid_output, late_end or like "EndTxn request #2"',
+            'late_end, before_position or like "EndTxn request #2"',
         ),
         ({"aim": "EndTx request"}, "unknown api 'EndTx'"),
         ({"aim": "EndTxn request", "release": "soon"}, "unknown release 'soon'; known: drop, late"),

@@ -11,7 +11,7 @@ from onceproof.sink import announcing, writing
 from onceproof.sink.announcing import Announcer, Lead
 from onceproof.sink.cut import Lanes
 from onceproof.sink.errors import LaneError, OwnershipError, RefusedError
-from onceproof.sink.ledger.entries import Cut, Manifest
+from onceproof.sink.ledger.entries import Cut, Manifest, read_entry
 from onceproof.sink.ledger.reader import LastWord
 from onceproof.sink.producing.transaction import Record
 from onceproof.sink.rows import LaneRows
@@ -53,9 +53,12 @@ class Ledger:
             raise self.silent
         return LastWord(entry=self.last, end=self.end if new else 0)
 
-    def commit_entry(self, _transaction: Any, _record: Record, *_: Any) -> None:
+    def commit_entry(self, _transaction: Any, record: Record, *_: Any) -> None:
         if self.refuses is not None:
             raise self.refuses
+        entry = read_entry(record.value or b"")
+        assert isinstance(entry, Manifest)
+        self.last = entry
         self.fenced_before = [each.transactional_id for each in MadeUpTransaction.made]
 
 
@@ -89,9 +92,9 @@ def all_closed() -> bool:
 def test_a_sink_that_is_given_to_a_second_query_takes_over_from_the_first(ledger: Ledger) -> None:
     announcer = Announcer(replace(SETTINGS, takeover=True))
     announce(announcer, announcer.lead("first", 0), "first", 0)
-    ledger.last = of("first")
     announce(announcer, announcer.lead("second", 0), "second", 0)
-    ledger.last = of("second", predecessors=("first",))
+    assert ledger.last is not None
+    assert (ledger.last.query, ledger.last.predecessors) == ("second", ("first",))
     announcer.lead("second", 1)
 
 
@@ -159,7 +162,8 @@ def test_lanes_of_before_are_fenced_when_the_manifest_is_committed_and_once(
         assert len(ledger.fenced_before) == made
         then = [each.transactional_id for each in MadeUpTransaction.made[made:]]
         assert then == (fenced if batch == 0 else [])
-        ledger.last = of("q", batch=batch, lanes_ever=2)
+        assert ledger.last is not None
+        assert (ledger.last.batch, ledger.last.lanes_ever) == (batch, 2)
 
 
 def test_a_lead_is_closed_when_the_lanes_of_before_cannot_be_fenced(

@@ -97,7 +97,7 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> Ledger:
     MadeUpTransaction.made = []
     monkeypatch.setattr(lane, "open_transaction", MadeUpTransaction)
     monkeypatch.setattr(lane, "last_word", found.last_word)
-    monkeypatch.setattr(lane, "TWIN_PAUSE_S", 0.01, raising=False)
+    monkeypatch.setattr(lane, "TWIN_PAUSE_S", 0.01)
     monkeypatch.setattr(writing, "require_end", lambda *_: None)
     return found
 

@@ -32,7 +32,8 @@ def test_held_needs_everything_in_place() -> None:
         ({"faults": []}, "1 faults were scheduled, 0 were tried"),
         ({"fed": 8}, "8 of 9 input records were fed"),
         ({"output": 0}, "the output is empty"),
-        ({"doubts": ["a check crashed"]}, "a check crashed"),
+        ({"doubts": ["nobody saw it"]}, "nobody saw it"),
+        ({"crashed": {"lost": "KeyError"}}, "check lost could not be carried out: KeyError"),
     ],
 )
 def test_anything_missing_makes_it_unknown_with_the_reason(changes: dict, reason: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onceproof.errors import UsageError
-from onceproof.history.matrix import Matrix, MatrixRow, MatrixTrial, by_version, exit_code, save
+from onceproof.history.matrix import Matrix, MatrixRow, MatrixTrial, exit_code, save
 from onceproof.history.verdict import Verdict
 from onceproof.report.matrix import (
     render_matrix_html,
@@ -26,6 +26,7 @@ from onceproof.trial.axis import (
 from onceproof.trial.plan import Request, make_plan
 from onceproof.trial.scenario import load_scenario, make_scenario, scenario_names
 from onceproof.trial.suite_plan import CONTROLS, names_to_run, suite_plans
+from onceproof.versions import by_version
 
 RACE = "kafka_17507_marker_race"
 DELAYED = "kafka_17754_delayed_end_txn"

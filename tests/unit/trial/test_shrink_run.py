@@ -260,13 +260,14 @@ def test_a_trial_that_could_not_be_carried_out_is_told_and_did_not_break(
 def test_a_users_own_command_is_tried_with_its_task_and_what_was_said_of_it(
     store: Callable[..., Path],
 ) -> None:
-    run_dir = store(command="my 'odd app'", workload="fold", settings=("transactional=true", "a=b"))
+    said = ("transactional=true", "offsets_in_group=true", "a=b")
+    run_dir = store(command="my 'odd app'", workload="fold", settings=said)
     trials = MadeUpTrials(lambda plan: len(plan.schedule) > 0)
     found = shrink(run_dir, trials).smallest
     assert found is not None
     for plan in trials.plans:
         assert plan.suspect.argv == ("my", "odd app")
-        assert plan.suspect.transactional is True
+        assert (plan.suspect.transactional, plan.suspect.offsets_in_group) == (True, True)
         assert (plan.scenario.workload, plan.settings) == ("fold", {"a": "b"})
     assert "--command 'my '\"'\"'odd app'\"'\"'' --workload fold --seed 9" in found.repeat
 
