@@ -10,8 +10,8 @@ from onceproof.history.finding import Finding
 from onceproof.history.point import Point
 from onceproof.trial.between import BetweenJudge
 from onceproof.trial.context import with_faults, with_own_words
-from onceproof.trial.crosscheck import disagreements
-from onceproof.trial.drain import DrainEnd, catch_up, look_on, settle
+from onceproof.trial.crosscheck import RawLog, disagreements
+from onceproof.trial.drain import catch_up, look_on, settle
 from onceproof.trial.feed import Feed
 from onceproof.trial.judge import CaseFacts, Judged, judge_run
 from onceproof.trial.live import end_live_validator, start_live_validator
@@ -20,6 +20,7 @@ from onceproof.trial.readback import read_back
 from onceproof.trial.seen import unseen, unthrottled
 from onceproof.trial.small import settings_if_small
 from onceproof.trial.stage import Stage
+from onceproof.trial.standing import DrainEnd, Standing, checks_that_count, doubts_of
 from onceproof.trial.strike import Striker
 from onceproof.trial.watch import EarlyFinding, SuspectDied, Watch
 
@@ -37,17 +38,6 @@ class Course:
     frames: Mapping[str, int] = field(default_factory=dict)  # at the proxy
     findings: tuple[Finding, ...] = ()
     points: tuple[Point, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Standing:
-    """How everything stood when the suspect was stopped."""
-
-    end: DrainEnd
-    stable: bool  # no transaction is open on the output
-    position: dict[int, int] | None  # read before the output
-    is_short: bool  # it had caught up, and its position says otherwise now
-    was_broken: bool  # a judgement between iterations had findings
 
 
 def conduct(stage: Stage, course: Course) -> Standing:
@@ -145,27 +135,22 @@ def _unmet_quota(stage: Stage) -> list[str]:
 def judge_standing(stage: Stage, course: Course, standing: Standing) -> None:
     """On a settled output: this judgement counts."""
     stage.events.write("phase", "judge")
-    facts = _facts(stage, settled=standing.stable and standing.end is not DrainEnd.SLOW)
-    if not standing.stable:
-        # What a transaction hides is not lost; nothing can be said of it.
-        facts = replace(facts, checks=tuple(name for name in facts.checks if name != "lost"))
-        course.doubts.append("a transaction stays open on the output topic")
+    facts = _facts(stage, settled=standing.is_settled)
+    facts = replace(facts, checks=checks_that_count(standing, facts.checks))
     with settings_if_small(stage.spark, stage.plan.input.records):
         read_back(stage, standing.position, whole_log=True)
     judged = course.judged = judge_run(stage.spark, stage.directory, facts)
-    # A suspect that keeps no position is done when all has come out that could.
-    if standing.is_short or not (standing.end is DrainEnd.CAUGHT_UP or judged.is_complete):
-        course.doubts.append(
-            f"the output did not drain: the suspect was {standing.end.value} before its end"
-        )
     course.no_truth += judged.input_flaws
-    course.no_truth += disagreements(stage, judged)
+    course.no_truth += disagreements(
+        RawLog(stage.client), stage.input_topic, stage.output_topic, judged
+    )
     ran = while_it_ran(read_events(stage.directory.events))
     findings = with_own_words(judged.judgement.findings, ran)
     course.findings = with_faults(stage, findings, course.faults)
     course.facts = facts  # only now: without the cross-check nobody is to judge this run again
-    if standing.was_broken and not course.findings:
-        course.doubts.append("a judgement between iterations had findings that are gone now")
+    course.doubts += doubts_of(
+        standing, is_complete=judged.is_complete, has_findings=bool(course.findings)
+    )
 
 
 def _facts(stage: Stage, *, settled: bool) -> CaseFacts:

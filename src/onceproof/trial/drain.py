@@ -1,21 +1,15 @@
-"""Waits until the suspect has processed what was fed, and tells slow, stuck and silent apart.
-
-CAUGHT_UP   its position is at the end of the input
-SILENT      it keeps no position that we can read, and its output stands still
-STUCK       its position is short of what was fed, and nothing moves; the feed need not be over
-SLOW        things still move, but the time is over: nothing can be said of what is missing
-"""
+"""Waits until the suspect has processed what was fed, and tells slow, stuck and silent apart."""
 
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from enum import StrEnum
 
 from onceproof.cluster import topics
 from onceproof.deadline import Deadline
 from onceproof.errors import ClusterError, DeadlineExpired
 from onceproof.trial.feed import Feed
 from onceproof.trial.stage import Stage
+from onceproof.trial.standing import DrainEnd
 from onceproof.trial.watch import Sample, SuspectDied, Watch
 from onceproof.workloads.pace import Pace
 
@@ -23,13 +17,6 @@ AT_ONCE_PER_S = 10_000  # what is not paced, at the least
 SETTLE_MARGIN_S = 15.0
 FRESH_SAMPLE_S_MAX = 60.0
 RECORDS_PER_SECOND_MIN = 5_000  # what a suspect is expected to manage on a large input
-
-
-class DrainEnd(StrEnum):
-    CAUGHT_UP = "caught up"
-    SILENT = "silent"
-    STUCK = "stuck"
-    SLOW = "slow"
 
 
 class Standstill:

@@ -14,7 +14,7 @@ from onceproof.machine import check_machine
 from onceproof.report.write import write_reports
 from onceproof.suspects.spare import Spares
 from onceproof.trial.about import add_judgement, versions, write_run_json
-from onceproof.trial.conduct import Course, Standing, conduct, judge_standing
+from onceproof.trial.conduct import Course, conduct, judge_standing
 from onceproof.trial.decide import Evidence, decide
 from onceproof.trial.ground import Ground
 from onceproof.trial.judge import Besides
@@ -23,6 +23,7 @@ from onceproof.trial.points import Seen, judge_points
 from onceproof.trial.provision import provision
 from onceproof.trial.spark import JudgeSpark
 from onceproof.trial.stage import Stage
+from onceproof.trial.standing import Standing
 
 
 class Trial:
