@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from onceproof.history.verdict import TrialResult, Verdict
-from onceproof.trial.plan import Request, make_plan
+from onceproof.trial.planning.plan import Request, make_plan
 from onceproof.trial.run import run_trial
 from onceproof.trial.spark import JudgeSpark
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from onceproof.trial.scenario import load_scenario
+from onceproof.trial.planning.scenario import load_scenario
 
 pytestmark = [pytest.mark.jury, pytest.mark.timeout(400)]
 EVICTED = "poll_interval_eviction"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from onceproof.history.matrix import BROKEN_SHARE_MIN
-from onceproof.trial.program import to_toml
-from onceproof.trial.scenario import load_scenario, scenario_names, variant_names
+from onceproof.trial.planning.scenario import load_scenario, scenario_names, variant_names
+from onceproof.trial.planning.scenario_text import to_toml
 
 pytestmark = [pytest.mark.jury, pytest.mark.timeout(3600)]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from onceproof.history.verdict import Verdict
-from onceproof.trial.plan import Request, make_plan
+from onceproof.trial.many.shrink import Shrinking, load_broken_run
+from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.scenario import load_scenario
 from onceproof.trial.run import run_trial
-from onceproof.trial.scenario import load_scenario
-from onceproof.trial.shrink import Shrinking, load_broken_run
 from onceproof.trial.spark import JudgeSpark
 
 pytestmark = [pytest.mark.jury, pytest.mark.timeout(3600)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from onceproof.trial.small import SETTINGS
+from onceproof.trial.judging.small import SETTINGS
 
 
 @pytest.fixture(scope="session")

@@ -103,7 +103,7 @@ def case_of(
     def frame(rows: Any, schema: str) -> Any:
         if rows is None:
             return None
-        # One partition, as the judge keeps small tables (trial/tables.py).
+        # One partition, as the judge keeps small tables (trial/judging/tables.py).
         return spark.createDataFrame(list(rows), schema).coalesce(1).cache()
 
     return Case(

@@ -13,7 +13,7 @@ from histories import Asked, Came, asked, came, case_of
 from pyspark.sql import SparkSession
 
 from onceproof.checks.catalog import CHECKS
-from onceproof.trial.small import SETTINGS
+from onceproof.trial.judging.small import SETTINGS
 
 HISTORIES = 300
 Places = list[tuple[Any, ...]]
@@ -29,7 +29,7 @@ LARGE = {
 
 @pytest.fixture(autouse=True, params=["small", "large"])
 def way(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[None]:
-    """Small inputs are judged the one way, large ones the other (trial/small.py)."""
+    """Small inputs are judged the one way, large ones the other (trial/judging/small.py)."""
     before = {name: spark.conf.get(name) for name in LARGE}
     for name, value in (SETTINGS if request.param == "small" else LARGE).items():
         spark.conf.set(name, value)

@@ -12,8 +12,8 @@ from onceproof.errors import UsageError
 from onceproof.faults.schedule import FIELDS
 from onceproof.report.anomalies import EXPLANATIONS
 from onceproof.suspects.suspect import Suspect
-from onceproof.trial.points import POINTS
-from onceproof.trial.scenario import SETTABLE, Scenario, load_scenario, scenario_names
+from onceproof.trial.judging.points import POINTS
+from onceproof.trial.planning.scenario import SETTABLE, Scenario, load_scenario, scenario_names
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -18,7 +18,7 @@ def check(
 
     from onceproof.history.run_directory import RunDirectory
     from onceproof.history.verdict import TrialResult
-    from onceproof.trial.recheck import read_case, recheck
+    from onceproof.trial.judging.recheck import read_case, recheck
     from onceproof.trial.spark import JudgeSpark
 
     directory = RunDirectory(run_dir)

@@ -11,8 +11,8 @@ from onceproof.errors import UsageError
 
 if TYPE_CHECKING:
     from onceproof.history.comparison import Comparison
-    from onceproof.trial.compare import Told
-    from onceproof.trial.compare_plan import CompareRequest
+    from onceproof.trial.many.compare import Told
+    from onceproof.trial.many.compare_plan import CompareRequest
 
 
 def compare(
@@ -33,8 +33,8 @@ def compare(
 ) -> int:
     """Compare the ways to consume: what each claims, what faults make of it."""
     from onceproof.report.comparison import render_comparison_text
-    from onceproof.trial.compare import Compare
-    from onceproof.trial.compare_plan import CompareRequest
+    from onceproof.trial.many.compare import Compare
+    from onceproof.trial.many.compare_plan import CompareRequest
 
     request = CompareRequest(
         modes=modes,
@@ -65,8 +65,8 @@ def compare(
 def _stored(directory: Path, given: "CompareRequest") -> "CompareRequest":
     """It goes on as it was begun; other arguments would make it another one."""
     from onceproof.history.comparison import Comparison
-    from onceproof.trial.compare import COMPARE_JSON
-    from onceproof.trial.compare_plan import CompareRequest
+    from onceproof.trial.many.compare import COMPARE_JSON
+    from onceproof.trial.many.compare_plan import CompareRequest
 
     if given != CompareRequest():
         raise UsageError("--resume goes on with what was asked then; leave other options out")

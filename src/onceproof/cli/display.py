@@ -13,7 +13,7 @@ from onceproof.history.verdict import TrialResult, Verdict
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from onceproof.trial.plan import Plan
+    from onceproof.trial.planning.plan import Plan
 
 PROGRESS_LINE_EVERY_S = 10.0
 FETCH_LINE_EVERY_S = 1.0

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from onceproof.history.matrix import Matrix
-    from onceproof.trial.matrix import Told
+    from onceproof.trial.many.matrix import Told
 
 
 def matrix(
@@ -33,8 +33,8 @@ def matrix(
     """Run a scenario on one version after the other: which are bad?"""
     from onceproof.history.matrix import exit_code
     from onceproof.report.matrix import render_matrix_text
-    from onceproof.trial.axis import MatrixRequest, plan_axes
-    from onceproof.trial.matrix import MatrixRun
+    from onceproof.trial.many.axis import MatrixRequest, plan_axes
+    from onceproof.trial.many.matrix import MatrixRun
 
     request = MatrixRequest(
         scenario=scenario,

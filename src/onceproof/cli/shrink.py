@@ -8,7 +8,7 @@ import typer
 from onceproof.cli.printing import say, say_error, say_json
 
 if TYPE_CHECKING:
-    from onceproof.trial.shrink import Shrunk
+    from onceproof.trial.many.shrink import Shrunk
 
 REPRODUCED, NOT_REPRODUCED = 0, 2
 
@@ -21,7 +21,7 @@ def shrink(
     as_json: bool = typer.Option(False, "--json", help="Print the outcome as JSON."),
 ) -> int:
     """Shrink a broken run's schedule to the fewest faults that still break it."""
-    from onceproof.trial.shrink import Shrinking, load_broken_run, one_session
+    from onceproof.trial.many.shrink import Shrinking, load_broken_run, one_session
 
     shrinking = Shrinking(
         load_broken_run(run_dir), runs_dir=runs_dir, needed=needed, repeats=repeats, tell=say_error

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from onceproof.history.event import Event
     from onceproof.history.verdict import TrialResult, Verdict
-    from onceproof.trial.plan import Plan
-    from onceproof.trial.scenario import Scenario
+    from onceproof.trial.planning.plan import Plan
+    from onceproof.trial.planning.scenario import Scenario
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,11 +72,11 @@ def suite(
 ) -> int:
     """Run scenarios, on all versions they know, and compare each with the verdict it expects."""
     from onceproof.history.run_directory import ensure_runs_dir
-    from onceproof.trial.axis import expected_of, title
-    from onceproof.trial.plan import Request
-    from onceproof.trial.premises import Premises
-    from onceproof.trial.relay import Relay
-    from onceproof.trial.suite_plan import names_to_run, suite_plans
+    from onceproof.trial.many.axis import expected_of, title
+    from onceproof.trial.many.premises import Premises
+    from onceproof.trial.many.relay import Relay
+    from onceproof.trial.many.suite_plan import names_to_run, suite_plans
+    from onceproof.trial.planning.plan import Request
 
     if junit is not None and not junit.absolute().parent.is_dir():
         raise UsageError(f"--junit {junit}: there is no such folder")  # known before, not after

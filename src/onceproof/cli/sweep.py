@@ -11,8 +11,8 @@ from onceproof.errors import UsageError
 
 if TYPE_CHECKING:
     from onceproof.history.grid import Grid
-    from onceproof.trial.sweep import Told
-    from onceproof.trial.sweep_plan import SweepRequest
+    from onceproof.trial.many.sweep import Told
+    from onceproof.trial.many.sweep_plan import SweepRequest
 
 
 def sweep(
@@ -30,8 +30,8 @@ def sweep(
 ) -> int:
     """Try every crash point of the commit protocol on a suspect."""
     from onceproof.report.grid import render_grid_text
-    from onceproof.trial.sweep import Sweep
-    from onceproof.trial.sweep_plan import SweepRequest, suspect_name
+    from onceproof.trial.many.sweep import Sweep
+    from onceproof.trial.many.sweep_plan import SweepRequest, suspect_name
 
     request = SweepRequest(
         suspect=suspect,
@@ -63,8 +63,8 @@ def sweep(
 def _stored(directory: Path, given: "SweepRequest") -> "SweepRequest":
     """A sweep goes on as it was begun; other arguments would make it another one."""
     from onceproof.history.grid import Grid
-    from onceproof.trial.sweep import SWEEP_JSON
-    from onceproof.trial.sweep_plan import SweepRequest
+    from onceproof.trial.many.sweep import SWEEP_JSON
+    from onceproof.trial.many.sweep_plan import SweepRequest
 
     if given != SweepRequest():
         raise UsageError("--resume goes on with what was asked then; leave other options out")

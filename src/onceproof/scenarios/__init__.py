@@ -1,1 +1,1 @@
-"""Data only: one TOML file a scenario, named after the case or the bug. See trial/scenario.py."""
+"""Data only: one TOML file a scenario, named after the case or the bug. See trial/planning."""

@@ -5,4 +5,7 @@ directory.
     ──▶ judge
                                                                                              │
     verdict.json, report ◀── decide ◀── findings ◀── checks ◀── topics as Parquet ◀──────────┘
+
+planning/ what is asked for    moments/ when a fault strikes    judging/ what is made of it
+many/     trials in numbers
 """

@@ -20,9 +20,9 @@ from onceproof.jars.spark_jvm import CONNECTOR_SET
 from onceproof.machine import find_java
 from onceproof.suspects.streams.own_jars import own_streams
 from onceproof.suspects.streams.properties import OWN_JARS
-from onceproof.trial.judge import Besides, CaseFacts
-from onceproof.trial.plan import Plan
-from onceproof.trial.settings import declarations
+from onceproof.trial.judging.judge import Besides, CaseFacts
+from onceproof.trial.planning.plan import Plan
+from onceproof.trial.planning.settings import declarations
 
 # A setting that chooses the library on trial: what it is, and its jars.
 LIBRARIES = {

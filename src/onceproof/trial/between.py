@@ -7,7 +7,7 @@ time.
 import threading
 
 from onceproof.errors import DeadlineExpired
-from onceproof.trial.judge import CaseFacts, Judged, judge_run
+from onceproof.trial.judging.judge import CaseFacts, Judged, judge_run
 from onceproof.trial.readback import read_back
 from onceproof.trial.stage import Stage
 

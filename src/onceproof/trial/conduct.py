@@ -10,18 +10,18 @@ from onceproof.history.finding import Finding
 from onceproof.history.point import Point
 from onceproof.trial.between import BetweenJudge
 from onceproof.trial.context import with_faults, with_own_words
-from onceproof.trial.crosscheck import RawLog, disagreements
 from onceproof.trial.drain import catch_up, look_on, settle
 from onceproof.trial.feed import Feed
-from onceproof.trial.judge import CaseFacts, Judged, judge_run
+from onceproof.trial.judging.crosscheck import RawLog, disagreements
+from onceproof.trial.judging.judge import CaseFacts, Judged, judge_run
+from onceproof.trial.judging.seen import unseen, unthrottled
+from onceproof.trial.judging.small import settings_if_small
+from onceproof.trial.judging.standing import DrainEnd, Standing, checks_that_count, doubts_of
 from onceproof.trial.live import end_live_validator, start_live_validator
+from onceproof.trial.moments.strike import Striker
 from onceproof.trial.pour import pour_results
 from onceproof.trial.readback import read_back
-from onceproof.trial.seen import unseen, unthrottled
-from onceproof.trial.small import settings_if_small
 from onceproof.trial.stage import Stage
-from onceproof.trial.standing import DrainEnd, Standing, checks_that_count, doubts_of
-from onceproof.trial.strike import Striker
 from onceproof.trial.watch import EarlyFinding, SuspectDied, Watch
 
 

@@ -8,8 +8,8 @@ from onceproof.cluster import topics
 from onceproof.deadline import Deadline
 from onceproof.errors import ClusterError, DeadlineExpired
 from onceproof.trial.feed import Feed
+from onceproof.trial.judging.standing import DrainEnd
 from onceproof.trial.stage import Stage
-from onceproof.trial.standing import DrainEnd
 from onceproof.trial.watch import Sample, SuspectDied, Watch
 from onceproof.workloads.pace import Pace
 

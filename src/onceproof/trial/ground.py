@@ -16,7 +16,7 @@ from onceproof.cluster.settings import SUSPECTS
 from onceproof.databases.catalog import DATABASES
 from onceproof.databases.server import Server, ServerOrder
 from onceproof.faults.jvm.byteman import Agents
-from onceproof.trial.plan import Plan
+from onceproof.trial.planning.plan import Plan
 from onceproof.wire.control import Wire
 
 Cluster = LocalCluster | ExternalCluster

@@ -10,7 +10,7 @@ from onceproof.jars.local_lock import is_committed
 from onceproof.jars.lock import STREAMS_PREFIX
 from onceproof.jars.spark_jvm import CONNECTOR_SET
 from onceproof.suspects.streams.properties import OWN_JARS, VERSION
-from onceproof.trial.plan import Plan
+from onceproof.trial.planning.plan import Plan
 
 TELL_EVERY_S = 0.2
 # A suspect's setting that is a version, and the jars it means.

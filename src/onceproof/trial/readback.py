@@ -6,19 +6,16 @@ offsets log, commits of the group ──raw fetches──▶ history/commits    
 the suspect's position, taken before ──▶ history/positions.json
 """
 
-import json
 from dataclasses import asdict
 from typing import Any
 
 from onceproof.cluster.offset_commits import read_commits
 from onceproof.cluster.rawlog import read_batches
-from onceproof.history.run_directory import RunDirectory
 from onceproof.history.schemas import BATCHES, COMMITS
 from onceproof.history.topic_records import read_topic
 from onceproof.suspects.suspect import PositionHome
+from onceproof.trial.judging.tables import save_positions
 from onceproof.trial.stage import Stage
-
-POSITIONS_FILE = "positions.json"
 
 
 def read_back(stage: Stage, position: dict[int, int] | None, *, whole_log: bool) -> None:
@@ -53,13 +50,3 @@ def _write_commits(stage: Stage) -> None:
 def _write(stage: Stage, name: str, rows: list[tuple[Any, ...]], schema: str) -> None:
     frame = stage.spark.createDataFrame(rows, schema)
     frame.coalesce(1).write.mode("overwrite").parquet(str(stage.directory.history / name))
-
-
-def save_positions(directory: RunDirectory, position: dict[int, int] | None) -> None:
-    text = json.dumps(None if position is None else {str(key): n for key, n in position.items()})
-    (directory.history / POSITIONS_FILE).write_text(text + "\n")
-
-
-def load_positions(directory: RunDirectory) -> dict[int, int] | None:
-    stored = json.loads((directory.history / POSITIONS_FILE).read_text())
-    return None if stored is None else {int(key): n for key, n in stored.items()}

@@ -15,15 +15,15 @@ from onceproof.report.write import write_reports
 from onceproof.suspects.spare import Spares
 from onceproof.trial.about import add_judgement, versions, write_run_json
 from onceproof.trial.conduct import Course, conduct, judge_standing
-from onceproof.trial.decide import Evidence, decide
 from onceproof.trial.ground import Ground
-from onceproof.trial.judge import Besides
-from onceproof.trial.plan import Plan
-from onceproof.trial.points import Seen, judge_points
+from onceproof.trial.judging.decide import Evidence, decide
+from onceproof.trial.judging.judge import Besides
+from onceproof.trial.judging.points import Seen, judge_points
+from onceproof.trial.judging.standing import Standing
+from onceproof.trial.planning.plan import Plan
 from onceproof.trial.provision import provision
 from onceproof.trial.spark import JudgeSpark
 from onceproof.trial.stage import Stage
-from onceproof.trial.standing import Standing
 
 
 class Trial:

@@ -32,7 +32,7 @@ from onceproof.suspects.tables.postgres import PostgresTable
 from onceproof.suspects.tables.sqlite import SqliteTable
 from onceproof.suspects.tables.table import Table
 from onceproof.trial.ground import Cluster, Ground
-from onceproof.trial.plan import Plan
+from onceproof.trial.planning.plan import Plan
 from onceproof.trial.spark import JudgeSpark
 from onceproof.wire.control import Wire
 

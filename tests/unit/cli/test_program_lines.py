@@ -3,7 +3,7 @@
 from onceproof.cli.display import Picture
 from onceproof.faults.toggle import STARTED
 from onceproof.history.event import Event
-from onceproof.trial.plan import Request, make_plan
+from onceproof.trial.planning.plan import Request, make_plan
 
 
 def event(kind: str, subject: str, **detail: str) -> Event:

@@ -11,9 +11,9 @@ from onceproof.cli.main import main
 from onceproof.history.finding import Finding
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
-from onceproof.trial import shrink
 from onceproof.trial.about import write_run_json
-from onceproof.trial.plan import Plan, Request, make_plan
+from onceproof.trial.many import shrink
+from onceproof.trial.planning.plan import Plan, Request, make_plan
 
 
 def result_of(plan: Plan, *, breaks: bool) -> TrialResult:

@@ -5,7 +5,7 @@ import pytest
 from onceproof.cli.suite import Ended
 from onceproof.history.finding import Finding
 from onceproof.history.verdict import TrialResult, Verdict
-from onceproof.trial.scenario import load_scenario
+from onceproof.trial.planning.scenario import load_scenario
 
 H, B, U = Verdict.HELD, Verdict.BROKEN, Verdict.UNKNOWN
 

@@ -9,7 +9,7 @@ import pytest
 from onceproof.errors import UsageError
 from onceproof.suspects.java.__main__ import streams_arguments
 from onceproof.suspects.streams.config_file import OURS
-from onceproof.trial.plan import Request, make_plan
+from onceproof.trial.planning.plan import Request, make_plan
 
 
 def planned(file: Path, **more: str) -> Request:

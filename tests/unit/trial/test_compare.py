@@ -19,7 +19,7 @@ from onceproof.history.event import Event
 from onceproof.history.verdict import Verdict
 from onceproof.report.comparison import render_comparison_html, render_comparison_text, word
 from onceproof.suspects.catalog import SUSPECTS
-from onceproof.trial.compare_plan import (
+from onceproof.trial.many.compare_plan import (
     FAULTS,
     MODES,
     CompareRequest,

@@ -6,8 +6,8 @@ from onceproof.checks.judge import Judgement
 from onceproof.cluster.rawlog import RawRecord
 from onceproof.errors import ClusterError
 from onceproof.history.finding import Finding, Witness
-from onceproof.trial.crosscheck import disagreements
-from onceproof.trial.judge import Judged
+from onceproof.trial.judging.crosscheck import disagreements
+from onceproof.trial.judging.judge import Judged
 
 FACTS = {"topic": "out", "partition": 0, "offset": 7, "key": "17"}
 WITNESS = Witness(sentence="17-58 came twice", facts=FACTS)

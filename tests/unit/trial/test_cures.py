@@ -7,11 +7,11 @@ import pytest
 from onceproof.errors import UsageError
 from onceproof.history.event import Event
 from onceproof.history.verdict import Verdict
-from onceproof.trial.axis import expected_of, title
-from onceproof.trial.plan import Request, make_plan
-from onceproof.trial.scenario import load_scenario, scenario_names
-from onceproof.trial.seen import unseen
-from onceproof.trial.suite_plan import suite_plans
+from onceproof.trial.judging.seen import unseen
+from onceproof.trial.many.axis import expected_of, title
+from onceproof.trial.many.suite_plan import suite_plans
+from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.scenario import load_scenario, scenario_names
 
 EVICTED = "poll_interval_eviction"
 CURED = f"{EVICTED}:polling"

@@ -5,7 +5,7 @@ import pytest
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
 from onceproof.history.verdict import Verdict
-from onceproof.trial.decide import Evidence, decide
+from onceproof.trial.judging.decide import Evidence, decide
 
 LOST = Finding(anomaly="lost", count=3)
 

@@ -13,7 +13,7 @@ from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import UsageError
 from onceproof.trial import feed as feed_module
 from onceproof.trial.feed import Feed
-from onceproof.trial.scenario import load_scenario, make_scenario
+from onceproof.trial.planning.scenario import load_scenario, make_scenario
 
 WAIT_S_MAX = 5.0
 Slice = tuple[int, int]

@@ -16,16 +16,16 @@ from onceproof.report.matrix import (
     render_matrix_text,
     summary,
 )
-from onceproof.trial.axis import (
+from onceproof.trial.many.axis import (
     MatrixRequest,
     expected_of,
     expected_on,
     plan_axes,
     title,
 )
-from onceproof.trial.plan import Request, make_plan
-from onceproof.trial.scenario import load_scenario, make_scenario, scenario_names
-from onceproof.trial.suite_plan import CONTROLS, names_to_run, suite_plans
+from onceproof.trial.many.suite_plan import CONTROLS, names_to_run, suite_plans
+from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.scenario import load_scenario, make_scenario, scenario_names
 from onceproof.versions import by_version
 
 RACE = "kafka_17507_marker_race"

@@ -8,8 +8,8 @@ import pytest
 
 from onceproof.errors import UsageError
 from onceproof.faults.wire_aim import WireAim
-from onceproof.trial.plan import Request, make_plan
-from onceproof.trial.scenario import load_scenario, make_scenario, scenario_names
+from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.scenario import load_scenario, make_scenario, scenario_names
 
 
 @pytest.mark.parametrize("name", scenario_names())

@@ -8,8 +8,8 @@ from onceproof.errors import UsageError
 from onceproof.history.event import Event
 from onceproof.history.finding import Finding
 from onceproof.report.throttling import Answer, Produced
-from onceproof.trial.points import POINTS, Seen, check_points, judge_points
-from onceproof.trial.seen import unthrottled
+from onceproof.trial.judging.points import POINTS, Seen, check_points, judge_points
+from onceproof.trial.judging.seen import unthrottled
 
 
 def progress(at_s: float, fed: int, position: int) -> Event:

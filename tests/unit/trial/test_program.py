@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onceproof.faults.random_schedule import Reach, random_faults
-from onceproof.trial.program import pasteable_test, to_toml
-from onceproof.trial.scenario import Scenario, load_scenario, make_scenario, scenario_names
+from onceproof.trial.planning.scenario import Scenario, load_scenario, make_scenario, scenario_names
+from onceproof.trial.planning.scenario_text import pasteable_test, to_toml
 
 EVERYTHING = {
     "name": "mine-shrunk",

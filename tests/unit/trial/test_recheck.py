@@ -7,8 +7,8 @@ import pytest
 
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.verdict import TrialResult, Verdict
-from onceproof.trial.judge import Besides, CaseFacts
-from onceproof.trial.recheck import read_case
+from onceproof.trial.judging.judge import Besides, CaseFacts
+from onceproof.trial.judging.recheck import read_case
 
 FACTS = CaseFacts(
     workload="copy", transactional=True, checks=("lost",), stuck_after_s=15.0, settled=True

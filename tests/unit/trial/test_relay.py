@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from onceproof.errors import MachineError, OnceproofError
-from onceproof.trial import relay
+from onceproof.trial.many import relay
 
 QUIET = SimpleNamespace(schedule=())
 HITS_BROKERS = SimpleNamespace(schedule=(SimpleNamespace(hits_brokers=True),))

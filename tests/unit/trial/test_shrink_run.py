@@ -16,9 +16,9 @@ from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.suspects.catalog import SUSPECTS
 from onceproof.trial.about import write_run_json
-from onceproof.trial.plan import Plan, Request, make_plan
-from onceproof.trial.scenario import load_scenario
-from onceproof.trial.shrink import Shrinking, Shrunk, bases, load_broken_run
+from onceproof.trial.many.shrink import Shrinking, Shrunk, bases, load_broken_run
+from onceproof.trial.planning.plan import Plan, Request, make_plan
+from onceproof.trial.planning.scenario import load_scenario
 
 SCENARIO = """
 description = "made up"

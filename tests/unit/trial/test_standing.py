@@ -2,7 +2,7 @@
 
 import pytest
 
-from onceproof.trial.standing import DrainEnd, Standing, checks_that_count, doubts_of
+from onceproof.trial.judging.standing import DrainEnd, Standing, checks_that_count, doubts_of
 
 DRAINED = {
     "end": DrainEnd.CAUGHT_UP,

@@ -8,8 +8,8 @@ import pytest
 
 from onceproof.errors import UsageError
 from onceproof.faults.crash_point import FRAMES, crash_points
-from onceproof.trial.survey import is_reached, read_sightings
-from onceproof.trial.sweep_plan import SweepRequest, plan_cell, plan_survey
+from onceproof.trial.many.survey import is_reached, read_sightings
+from onceproof.trial.many.sweep_plan import SweepRequest, plan_cell, plan_survey
 from onceproof.wire.recorder import SCHEMA
 
 

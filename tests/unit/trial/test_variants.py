@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from onceproof.errors import UsageError
-from onceproof.trial.axis import MatrixRequest, expected_of, plan_axes
-from onceproof.trial.plan import Request, make_plan
-from onceproof.trial.scenario import load_scenario, scenario_names, variant_names
+from onceproof.trial.many.axis import MatrixRequest, expected_of, plan_axes
+from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.scenario import load_scenario, scenario_names, variant_names
 
 ALL = [f"{name}:{variant}" for name in scenario_names() for variant in variant_names(name)]
 CHECKPOINT = "kafka_20685_stale_checkpoint"

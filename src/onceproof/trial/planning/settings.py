@@ -29,7 +29,7 @@ from onceproof.suspects.streams.properties import (
     own_properties,
 )
 from onceproof.suspects.suspect import Guarantee, Suspect
-from onceproof.trial.scenario import SETTABLE, Scenario
+from onceproof.trial.planning.scenario import SETTABLE, Scenario
 
 BROKER_PREFIX = "broker."
 BATCH_RECORDS_MIN = 400

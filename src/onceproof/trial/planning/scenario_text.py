@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onceproof.trial.scenario import Scenario
+from onceproof.trial.planning.scenario import Scenario
 
 ALWAYS = ("records", "kafka")
 TABLES = ("also", "versions", "settings", "broker_properties")

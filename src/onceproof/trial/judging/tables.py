@@ -1,15 +1,16 @@
 """What a run directory holds, as Spark tables; kept in memory until the judgement is over."""
 
+import json
 from typing import TYPE_CHECKING
 
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.schemas import EVENTS, FRAMES, POSITIONS
-from onceproof.trial.readback import load_positions
-from onceproof.trial.small import is_small, rows_stored
+from onceproof.trial.judging.small import is_small, rows_stored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+POSITIONS_FILE = "positions.json"
 WIRE_PARTS = "*.parquet"  # one that is being written has another name
 
 
@@ -48,7 +49,7 @@ class Tables:
         return self.keep(self._spark.createDataFrame(list(stored.items()), POSITIONS))
 
     def keep(self, table: "DataFrame") -> "DataFrame":
-        """It is asked by check after check. A small one is one partition (trial/small.py)."""
+        """It is asked by check after check. A small one is one partition (small.py)."""
         kept = (table.coalesce(1) if is_small(self.rows) else table).cache()
         self._kept.append(kept)
         return kept
@@ -56,3 +57,13 @@ class Tables:
     def release(self) -> None:
         for table in self._kept:
             table.unpersist()
+
+
+def save_positions(directory: RunDirectory, position: dict[int, int] | None) -> None:
+    text = json.dumps(None if position is None else {str(key): n for key, n in position.items()})
+    (directory.history / POSITIONS_FILE).write_text(text + "\n")
+
+
+def load_positions(directory: RunDirectory) -> dict[int, int] | None:
+    stored = json.loads((directory.history / POSITIONS_FILE).read_text())
+    return None if stored is None else {int(key): n for key, n in stored.items()}

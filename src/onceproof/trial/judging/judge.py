@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from onceproof.history.run_directory import RunDirectory
-from onceproof.trial.small import settings_if_small
-from onceproof.trial.tables import Tables
+from onceproof.trial.judging.small import settings_if_small
+from onceproof.trial.judging.tables import Tables
 from onceproof.workloads.catalog import workload_named
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from onceproof.history.recovery import recovery_s
 from onceproof.history.run_directory import RunDirectory, ensure_runs_dir
 from onceproof.history.verdict import Verdict
 from onceproof.trial.about import versions
-from onceproof.trial.compare_plan import (
+from onceproof.trial.many.compare_plan import (
     FAULTS,
     CompareRequest,
     chosen_faults,
@@ -27,9 +27,9 @@ from onceproof.trial.compare_plan import (
     plan_mode,
     repeat_command,
 )
-from onceproof.trial.plan import Plan
-from onceproof.trial.premises import Premises
-from onceproof.trial.relay import Ended, Relay
+from onceproof.trial.many.premises import Premises
+from onceproof.trial.many.relay import Ended, Relay
+from onceproof.trial.planning.plan import Plan
 
 COMPARE_JSON = "compare.json"
 Place = tuple[str, str]  # mode and fault

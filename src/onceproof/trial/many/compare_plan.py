@@ -10,9 +10,9 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.history.comparison import SPEED, Mode
 from onceproof.suspects.catalog import SUSPECTS
 from onceproof.suspects.suspect import PositionHome, Suspect
-from onceproof.trial.plan import SEED_DEFAULT, Plan, Request, plan_scenario
-from onceproof.trial.scenario import make_scenario
-from onceproof.trial.settings import takes
+from onceproof.trial.planning.plan import SEED_DEFAULT, Plan, Request, plan_scenario
+from onceproof.trial.planning.scenario import make_scenario
+from onceproof.trial.planning.settings import takes
 
 MODES = tuple(name for name in SUSPECTS if name.startswith("consumer_"))
 MODES_DEFAULT = tuple(name for name in MODES if not name.startswith("consumer_java"))

@@ -14,10 +14,10 @@ from pathlib import Path
 from onceproof.history.matrix import Matrix, MatrixRow, MatrixTrial, save
 from onceproof.history.run_directory import ensure_runs_dir
 from onceproof.history.verdict import Verdict
-from onceproof.trial.axis import BROKERS, AxisPlan, VersionPlan
-from onceproof.trial.plan import Plan
-from onceproof.trial.premises import Premises
-from onceproof.trial.relay import Ended, Relay
+from onceproof.trial.many.axis import BROKERS, AxisPlan, VersionPlan
+from onceproof.trial.many.premises import Premises
+from onceproof.trial.many.relay import Ended, Relay
+from onceproof.trial.planning.plan import Plan
 
 MATRIX_JSON = "matrix.json"
 

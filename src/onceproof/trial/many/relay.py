@@ -21,8 +21,8 @@ from onceproof.errors import MachineError, OnceproofError
 from onceproof.history.event import Event
 from onceproof.history.verdict import TrialResult
 from onceproof.suspects.spare import Spares
-from onceproof.trial.plan import Plan
-from onceproof.trial.premises import Premises
+from onceproof.trial.many.premises import Premises
+from onceproof.trial.planning.plan import Plan
 from onceproof.trial.run import Trial
 
 JUDGED_AT_ONCE = 2  # a judgement takes longer than holding a trial of a consumer

@@ -5,15 +5,15 @@ knows.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from onceproof.trial.axis import MatrixRequest, VersionPlan, expected_of, plan_axis
-from onceproof.trial.plan import Plan, Request, make_plan
-from onceproof.trial.scenario import (
+from onceproof.trial.many.axis import MatrixRequest, VersionPlan, expected_of, plan_axis
+from onceproof.trial.planning.plan import Plan, Request, make_plan
+from onceproof.trial.planning.scenario import (
     VARIANT_SIGN,
     load_scenario,
     scenario_names,
     variant_names,
 )
-from onceproof.trial.variants import CONTROL
+from onceproof.trial.planning.variants import CONTROL
 
 # A clean run that is acquitted, and a known liar that is convicted: of no version's making.
 CONTROLS = ("tc01_normal", "tc02_at_least_once")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult
-from onceproof.trial.decide import Evidence, decide
-from onceproof.trial.judge import Besides, CaseFacts, judge_run
+from onceproof.trial.judging.decide import Evidence, decide
+from onceproof.trial.judging.judge import Besides, CaseFacts, judge_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

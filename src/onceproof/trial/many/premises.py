@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from onceproof.trial.ground import Ground, open_ground
-from onceproof.trial.plan import Plan
+from onceproof.trial.planning.plan import Plan
 from onceproof.trial.spark import JudgeSpark
 
 

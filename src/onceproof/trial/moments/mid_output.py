@@ -37,7 +37,7 @@ class Sign:
     told: str
 
 
-class Aim:
+class MidOutput:
     """One search. Transactions that were open before it began are left-overs of earlier faults."""
 
     def __init__(self, stage: Stage, watch: Watch) -> None:

@@ -27,10 +27,10 @@ from onceproof.faults.toggle import TOGGLE
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
-from onceproof.trial.plan import Plan, Request, make_plan, repeat_command
-from onceproof.trial.program import pasteable_test, to_toml
-from onceproof.trial.scenario import Scenario, make_scenario
-from onceproof.trial.settings import as_settings
+from onceproof.trial.planning.plan import Plan, Request, make_plan, repeat_command
+from onceproof.trial.planning.scenario import Scenario, make_scenario
+from onceproof.trial.planning.scenario_text import pasteable_test, to_toml
+from onceproof.trial.planning.settings import as_settings
 from onceproof.workloads.input_plan import keys_for
 
 SUFFIX = "-shrunk"

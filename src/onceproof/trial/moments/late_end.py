@@ -17,9 +17,9 @@ from onceproof.deadline import Deadline, pause
 from onceproof.errors import ClusterError, OnceproofError
 from onceproof.faults.victim import Victim
 from onceproof.faults.wire_aim import Release, WireAim
+from onceproof.trial.moments.wire_hold import WireHold
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
-from onceproof.trial.wire_hold import WireHold
 
 LOOKS_S_MAX = 10.0
 CONFIRM_S = 0.2

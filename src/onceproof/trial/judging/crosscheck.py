@@ -11,7 +11,7 @@ from onceproof.cluster import rawlog
 from onceproof.cluster.client import BrokerClient
 from onceproof.errors import ClusterError
 from onceproof.history.finding import Finding, Witness
-from onceproof.trial.judge import Judged
+from onceproof.trial.judging.judge import Judged
 
 
 class SecondReader(Protocol):

@@ -21,11 +21,11 @@ from onceproof.history.run_directory import ensure_runs_dir
 from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.suspects.spare import Spares
 from onceproof.trial.about import versions
-from onceproof.trial.premises import Premises
-from onceproof.trial.relay import Ended, Relay
+from onceproof.trial.many.premises import Premises
+from onceproof.trial.many.relay import Ended, Relay
+from onceproof.trial.many.survey import Sighting, is_reached, read_sightings
+from onceproof.trial.many.sweep_plan import SweepRequest, plan_cell, plan_survey
 from onceproof.trial.run import run_trial
-from onceproof.trial.survey import Sighting, is_reached, read_sightings
-from onceproof.trial.sweep_plan import SweepRequest, plan_cell, plan_survey
 
 SWEEP_JSON = "sweep.json"
 TRIES_MAX = 2

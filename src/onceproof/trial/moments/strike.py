@@ -9,20 +9,19 @@ from onceproof.errors import FaultError, OnceproofError
 from onceproof.faults.catalog import make_fault
 from onceproof.faults.fault import Fault
 from onceproof.faults.network import NetworkFault
-from onceproof.faults.schedule import DISCONNECT, Moment, Step
-from onceproof.faults.schedule import Aim as AimKind
+from onceproof.faults.schedule import DISCONNECT, Aim, Moment, Step
 from onceproof.faults.victim import Victim
 from onceproof.faults.wire_aim import WireAim
 from onceproof.history.fault_record import FaultRecord
 from onceproof.suspects.instance import Instance
-from onceproof.trial.aim import Aim
 from onceproof.trial.drain import feed_s_max
 from onceproof.trial.feed import Feed
-from onceproof.trial.late_end import LateEnd
+from onceproof.trial.moments.late_end import LateEnd
+from onceproof.trial.moments.mid_output import MidOutput
+from onceproof.trial.moments.table_hold import TableHold
+from onceproof.trial.moments.wire_hold import WireHold
 from onceproof.trial.stage import Stage
-from onceproof.trial.table_hold import TableHold
 from onceproof.trial.watch import Watch
-from onceproof.trial.wire_hold import WireHold
 
 Held = WireHold | TableHold
 PAUSE = "pause"
@@ -262,18 +261,18 @@ class Striker:
 
     def _aim(self, step: Step, victim: Victim, action: str) -> tuple[Held | None, str]:
         """Returns at the moment that is aimed at; what is held then, and what shows it."""
-        if step.aim is AimKind.AT_ONCE:
+        if step.aim is Aim.AT_ONCE:
             return None, ""
         if isinstance(step.aim, WireAim):
             return self._hold_frame(step, step.aim, victim, action)
-        if step.aim is AimKind.LATE_END:
+        if step.aim is Aim.LATE_END:
             late = LateEnd(self._stage, self._watch, victim)
             return late.hold(Deadline(AIM_S_MAX), self._is_over)
         assert isinstance(victim, Instance)
-        if step.aim is AimKind.BEFORE_POSITION:
+        if step.aim is Aim.BEFORE_POSITION:
             gate = TableHold(self._stage.table, self._watch, victim)
             return gate, gate.wait(Deadline(AIM_S_MAX), self._is_over)
-        aim = Aim(self._stage, self._watch)
+        aim = MidOutput(self._stage, self._watch)
         return None, aim.hold(victim, Deadline(AIM_S_MAX), self._is_over)
 
     def _hold_frame(

@@ -22,8 +22,14 @@ from onceproof.jars.own import BROKER_LIBRARY, OwnJars, own_jars
 from onceproof.suspects.catalog import find_suspect
 from onceproof.suspects.streams.properties import CONFIG_FILE, OWN_JARS, VERSION
 from onceproof.suspects.suspect import PositionHome, Suspect
-from onceproof.trial.scenario import DEFAULT, Scenario, load_scenario, make_scenario
-from onceproof.trial.settings import check_settings, declared, sized, sort_settings, streams_pairs
+from onceproof.trial.planning.scenario import DEFAULT, Scenario, load_scenario, make_scenario
+from onceproof.trial.planning.settings import (
+    check_settings,
+    declared,
+    sized,
+    sort_settings,
+    streams_pairs,
+)
 from onceproof.versions import by_version
 from onceproof.workloads.catalog import workload_named
 from onceproof.workloads.input_plan import InputPlan

@@ -11,15 +11,15 @@ from pathlib import Path
 from onceproof.errors import UsageError
 from onceproof.history.verdict import Verdict
 from onceproof.suspects.streams.own_jars import own_streams
-from onceproof.trial.plan import Plan, Request, make_plan
-from onceproof.trial.scenario import (
+from onceproof.trial.planning.plan import Plan, Request, make_plan
+from onceproof.trial.planning.scenario import (
     VARIANT_SIGN,
     Scenario,
     load_scenario,
     scenario_names,
     variant_names,
 )
-from onceproof.trial.variants import EXPOSURE
+from onceproof.trial.planning.variants import EXPOSURE
 from onceproof.versions import by_version
 
 ALL = "all"

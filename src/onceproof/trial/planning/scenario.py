@@ -11,9 +11,9 @@ from onceproof.checks.catalog import check_named
 from onceproof.errors import UsageError, unknown_name
 from onceproof.faults.program import EVERY_DEFAULT
 from onceproof.faults.schedule import Step, parse_schedule
-from onceproof.trial.points import check_points
-from onceproof.trial.seen import check_patterns
-from onceproof.trial.variants import VARIANTS, check_variants, variants_of, varied
+from onceproof.trial.judging.points import check_points
+from onceproof.trial.judging.seen import check_patterns
+from onceproof.trial.planning.variants import VARIANTS, check_variants, variants_of, varied
 from onceproof.workloads.pace import TICK_S, Pace
 
 DIRECTORY = Path(onceproof.scenarios.__file__).parent
@@ -80,7 +80,9 @@ class Scenario(BaseModel):
     # A quota: so many bytes a second each producer of the suspect may write; none: no quota.
     producer_byte_rate: int | None = Field(default=None, ge=1)
     checks: tuple[str, ...] = ()  # none: all
-    points: tuple[str, ...] = ()  # what is expected besides the verdict: see trial/points.py
+    points: tuple[
+        str, ...
+    ] = ()  # what is expected besides the verdict: see judging/points.py
     wire_between_brokers: bool = False  # the proxy stands between the brokers, too
     # The versions of one part on which its verdict is known: `onceproof matrix` goes along them.
     axis: Literal["kafka", "streams", "clients"] | None = None
@@ -91,7 +93,7 @@ class Scenario(BaseModel):
     # The first version that has the bug, and the first that has it no more, as the ticket tells.
     since: str | None = None
     fixed_in: str | None = None
-    # Keys, settings, actions of faults, without which nothing must break: see trial/variants.py.
+    # Keys, settings, actions of faults, without which nothing must break: see variants.py.
     cause: tuple[str, ...] = ()
     live: bool | None = None  # watch the output while it is written; by default in long loops
     faults: tuple[dict[str, Any], ...] = ()
