@@ -80,9 +80,7 @@ class Scenario(BaseModel):
     # A quota: so many bytes a second each producer of the suspect may write; none: no quota.
     producer_byte_rate: int | None = Field(default=None, ge=1)
     checks: tuple[str, ...] = ()  # none: all
-    points: tuple[
-        str, ...
-    ] = ()  # what is expected besides the verdict: see judging/points.py
+    points: tuple[str, ...] = ()  # what is expected besides the verdict: see judging/points.py
     wire_between_brokers: bool = False  # the proxy stands between the brokers, too
     # The versions of one part on which its verdict is known: `onceproof matrix` goes along them.
     axis: Literal["kafka", "streams", "clients"] | None = None
