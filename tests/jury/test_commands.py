@@ -11,7 +11,8 @@ from liars import HONEST, LIARS, Program, path_of
 
 from onceproof.cluster.local import LocalCluster
 from onceproof.history.verdict import TrialResult, Verdict
-from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.plan import make_plan
+from onceproof.trial.planning.request import Request
 from onceproof.trial.run import run_trial
 from onceproof.trial.spark import JudgeSpark
 

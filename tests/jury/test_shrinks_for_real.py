@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from onceproof.history.verdict import Verdict
-from onceproof.trial.many.shrink import Shrinking, load_broken_run
-from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.many.broken_run import load_broken_run
+from onceproof.trial.many.shrink import Shrinking
+from onceproof.trial.planning.plan import make_plan
+from onceproof.trial.planning.request import Request
 from onceproof.trial.planning.scenario import load_scenario
 from onceproof.trial.run import run_trial
 from onceproof.trial.spark import JudgeSpark

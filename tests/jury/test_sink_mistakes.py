@@ -16,7 +16,8 @@ from onceproof.cluster.local import LocalCluster
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.report.anomalies import EXPLANATIONS
-from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.plan import make_plan
+from onceproof.trial.planning.request import Request
 from onceproof.trial.run import run_trial
 from onceproof.trial.spark import JudgeSpark
 

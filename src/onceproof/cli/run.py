@@ -12,7 +12,7 @@ from onceproof.errors import OnceproofError, UsageError
 if TYPE_CHECKING:
     from onceproof.history.run_directory import RunDirectory
     from onceproof.history.verdict import TrialResult
-    from onceproof.trial.planning.plan import Request
+    from onceproof.trial.planning.request import Request
 
 BISECT_SKIP = 125
 
@@ -40,7 +40,7 @@ def run(
     bisect: bool = typer.Option(False, help="UNKNOWN exits 125, as `git bisect run` skips it."),
 ) -> int:
     """Run a scenario (chaos_loop by default) and judge it."""
-    from onceproof.trial.planning.plan import Request
+    from onceproof.trial.planning.request import Request
 
     return _run(
         Request(

@@ -21,7 +21,8 @@ def shrink(
     as_json: bool = typer.Option(False, "--json", help="Print the outcome as JSON."),
 ) -> int:
     """Shrink a broken run's schedule to the fewest faults that still break it."""
-    from onceproof.trial.many.shrink import Shrinking, load_broken_run, one_session
+    from onceproof.trial.many.broken_run import load_broken_run
+    from onceproof.trial.many.shrink import Shrinking, one_session
 
     shrinking = Shrinking(
         load_broken_run(run_dir), runs_dir=runs_dir, needed=needed, repeats=repeats, tell=say_error

@@ -76,7 +76,7 @@ def suite(
     from onceproof.trial.many.premises import Premises
     from onceproof.trial.many.relay import Relay
     from onceproof.trial.many.suite_plan import names_to_run, suite_plans
-    from onceproof.trial.planning.plan import Request
+    from onceproof.trial.planning.request import Request
 
     if junit is not None and not junit.absolute().parent.is_dir():
         raise UsageError(f"--junit {junit}: there is no such folder")  # known before, not after

@@ -89,7 +89,7 @@ def _iterate(
     for step in (each for each in steps if each.at.start):
         striker.strike(step)
     feed.start()
-    striker.begin()
+    striker.moments.begin()
     try:
         for step in (each for each in steps if not each.at.start):
             striker.strike(step, is_last=step is steps[-1])

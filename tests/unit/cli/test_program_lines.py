@@ -3,7 +3,8 @@
 from onceproof.cli.display import Picture
 from onceproof.faults.toggle import STARTED
 from onceproof.history.event import Event
-from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.plan import make_plan
+from onceproof.trial.planning.request import Request
 
 
 def event(kind: str, subject: str, **detail: str) -> Event:

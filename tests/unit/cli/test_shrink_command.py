@@ -13,7 +13,8 @@ from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.trial.about import write_run_json
 from onceproof.trial.many import shrink
-from onceproof.trial.planning.plan import Plan, Request, make_plan
+from onceproof.trial.planning.plan import Plan, make_plan
+from onceproof.trial.planning.request import Request
 
 
 def result_of(plan: Plan, *, breaks: bool) -> TrialResult:

@@ -9,7 +9,8 @@ import pytest
 from onceproof.errors import UsageError
 from onceproof.suspects.java.__main__ import streams_arguments
 from onceproof.suspects.streams.config_file import OURS
-from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.plan import make_plan
+from onceproof.trial.planning.request import Request
 
 
 def planned(file: Path, **more: str) -> Request:

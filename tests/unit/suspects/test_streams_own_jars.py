@@ -12,7 +12,8 @@ from onceproof.machine import Java
 from onceproof.suspects.streams.own_jars import streams_classpath
 from onceproof.trial.about import versions
 from onceproof.trial.many.axis import MatrixRequest, plan_axes
-from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.plan import make_plan
+from onceproof.trial.planning.request import Request
 
 STREAMS = "kafka_20685_stale_checkpoint"
 BROKERS = "kafka_17507_marker_race"

@@ -10,7 +10,8 @@ from onceproof.history.run_directory import RunDirectory
 from onceproof.machine import Java
 from onceproof.report.story.stories import began_ns
 from onceproof.trial import about
-from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.plan import make_plan
+from onceproof.trial.planning.request import Request
 
 
 def test_the_start_is_told_exactly_enough_to_place_frames_among_events(

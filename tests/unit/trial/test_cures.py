@@ -10,7 +10,8 @@ from onceproof.history.verdict import Verdict
 from onceproof.trial.judging.seen import unseen
 from onceproof.trial.many.axis import expected_of, title
 from onceproof.trial.many.suite_plan import suite_plans
-from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.plan import make_plan
+from onceproof.trial.planning.request import Request
 from onceproof.trial.planning.scenario import load_scenario, scenario_names
 
 EVICTED = "poll_interval_eviction"

@@ -24,7 +24,8 @@ from onceproof.trial.many.axis import (
     title,
 )
 from onceproof.trial.many.suite_plan import CONTROLS, names_to_run, suite_plans
-from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.plan import make_plan
+from onceproof.trial.planning.request import Request
 from onceproof.trial.planning.scenario import load_scenario, make_scenario, scenario_names
 from onceproof.versions import by_version
 

@@ -8,7 +8,8 @@ import pytest
 
 from onceproof.errors import UsageError
 from onceproof.faults.wire_aim import WireAim
-from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.plan import make_plan
+from onceproof.trial.planning.request import Request
 from onceproof.trial.planning.scenario import load_scenario, make_scenario, scenario_names
 
 
@@ -156,7 +157,7 @@ def test_what_needs_the_proxy_is_refused_where_there_can_be_none(tmp_path: Path)
         make_plan(Request(scenario=str(aimed), bootstrap_server="localhost:9092"))
     with pytest.raises(UsageError, match="leave --keep-cluster out"):
         make_plan(Request(scenario=str(aimed), keep_cluster=True))
-    assert make_plan(Request(scenario=str(aimed))).needs_wire
+    assert [step.needs_wire for step in make_plan(Request(scenario=str(aimed))).schedule] == [True]
 
 
 def test_a_command_copies_unless_it_is_said_to_do_something_else() -> None:
@@ -294,7 +295,8 @@ def test_random_faults_hit_only_what_this_run_has(seed: int) -> None:
     request = Request(scenario="tc01_normal", random_faults=8, seed=seed)
     foreign = make_plan(replace(request, bootstrap_server="localhost:9092"))
     assert not any(step.hits_brokers or step.needs_wire for step in foreign.schedule)
-    assert not make_plan(replace(request, keep_cluster=True)).needs_wire
+    kept = make_plan(replace(request, keep_cluster=True))
+    assert not any(step.needs_wire for step in kept.schedule)
     plain = make_plan(replace(request, suspect="consumer_manual_commit", workload="copy"))
     aims = {step.aim.api for step in plain.schedule if isinstance(step.aim, WireAim)}
     assert aims <= {"Fetch", "Produce", "OffsetCommit"}

@@ -16,8 +16,11 @@ from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.suspects.catalog import SUSPECTS
 from onceproof.trial.about import write_run_json
-from onceproof.trial.many.shrink import Shrinking, Shrunk, bases, load_broken_run
-from onceproof.trial.planning.plan import Plan, Request, make_plan
+from onceproof.trial.many.broken_run import load_broken_run
+from onceproof.trial.many.shrink import Shrinking, Shrunk
+from onceproof.trial.many.shrink_bases import bases
+from onceproof.trial.planning.plan import Plan, make_plan
+from onceproof.trial.planning.request import Request
 from onceproof.trial.planning.scenario import load_scenario
 
 SCENARIO = """

@@ -7,7 +7,8 @@ import pytest
 
 from onceproof.errors import UsageError
 from onceproof.trial.many.axis import MatrixRequest, expected_of, plan_axes
-from onceproof.trial.planning.plan import Request, make_plan
+from onceproof.trial.planning.plan import make_plan
+from onceproof.trial.planning.request import Request
 from onceproof.trial.planning.scenario import load_scenario, scenario_names, variant_names
 
 ALL = [f"{name}:{variant}" for name in scenario_names() for variant in variant_names(name)]

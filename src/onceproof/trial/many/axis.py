@@ -11,7 +11,8 @@ from pathlib import Path
 from onceproof.errors import UsageError
 from onceproof.history.verdict import Verdict
 from onceproof.suspects.streams.own_jars import own_streams
-from onceproof.trial.planning.plan import Plan, Request, make_plan
+from onceproof.trial.planning.plan import Plan, make_plan
+from onceproof.trial.planning.request import Request
 from onceproof.trial.planning.scenario import (
     VARIANT_SIGN,
     Scenario,

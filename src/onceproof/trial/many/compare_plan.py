@@ -10,7 +10,8 @@ from onceproof.errors import UsageError, unknown_name
 from onceproof.history.comparison import SPEED, Mode
 from onceproof.suspects.catalog import SUSPECTS
 from onceproof.suspects.suspect import PositionHome, Suspect
-from onceproof.trial.planning.plan import SEED_DEFAULT, Plan, Request, plan_scenario
+from onceproof.trial.planning.plan import Plan, plan_scenario
+from onceproof.trial.planning.request import SEED_DEFAULT, Request
 from onceproof.trial.planning.scenario import make_scenario
 from onceproof.trial.planning.settings import takes
 

@@ -10,60 +10,29 @@ Only the failure that the run had counts: another one that comes up on the way i
 """
 
 import contextlib
-import json
-import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from onceproof.errors import ClusterError, DeadlineExpired, FaultError, ProcessError, UsageError
-from onceproof.faults.program import running_after
 from onceproof.faults.shrink import Repeats, Subset, Tally, Trial, check_repeats, smallest
-from onceproof.faults.toggle import TOGGLE
-from onceproof.history.fault_record import FaultRecord
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult, Verdict
-from onceproof.trial.planning.plan import Plan, Request, make_plan, repeat_command
-from onceproof.trial.planning.scenario import Scenario, make_scenario
+from onceproof.trial.many.broken_run import BrokenRun
+from onceproof.trial.many.shrink_bases import bases, has_workers
+from onceproof.trial.planning.plan import Plan, make_plan
+from onceproof.trial.planning.request import repeat_command
+from onceproof.trial.planning.scenario import Scenario
 from onceproof.trial.planning.scenario_text import pasteable_test, to_toml
-from onceproof.trial.planning.settings import as_settings
-from onceproof.workloads.input_plan import keys_for
 
-SUFFIX = "-shrunk"
-NAME_CHARS_MAX = 80
 # A trial that could not be carried out says nothing of the suspect; the next one may.
 _INCONCLUSIVE = (ClusterError, DeadlineExpired, FaultError, ProcessError)
-_NUMBERED = re.compile(r"^(instance|broker) (\d+)")
 
 CarryOut = Callable[[Plan], tuple[TrialResult, RunDirectory]]
-Fault = dict[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class BrokenRun:
-    """A stored run, with all that is needed to try it again."""
-
-    path: Path
-    scenario: Scenario  # with the suspect's settings as they were
-    seed: int
-    command: str | None
-    bootstrap_server: str | None
-    anomalies: frozenset[str]
-    records: tuple[FaultRecord, ...]  # of the iteration in which it broke
-
-    def request(self, scenario: Path, runs_dir: Path) -> Request:
-        return Request(
-            scenario=str(scenario),
-            command=self.command,
-            workload=self.scenario.workload if self.command else None,
-            seed=self.seed,
-            bootstrap_server=self.bootstrap_server,
-            runs_dir=runs_dir,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,103 +80,6 @@ class Shrunk:
             "test": str(found.test),
             "repeat": found.repeat,
         }
-
-
-def load_broken_run(run_dir: Path) -> BrokenRun:
-    directory = RunDirectory(run_dir)
-    for needed in (directory.run_json, directory.verdict_json):
-        if not needed.is_file():
-            raise UsageError(f"{run_dir} is no finished run directory: {needed.name} is missing")
-    try:
-        about = json.loads(directory.run_json.read_text(encoding="utf-8"))
-        result = TrialResult.load(directory.verdict_json)
-        if result.verdict is not Verdict.BROKEN:
-            raise UsageError(
-                f"{run_dir} is {result.verdict.value}; only a BROKEN run can be shrunk:"
-                " there must be a failure to keep"
-            )
-        return _broken_run(run_dir, about, result)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{run_dir} cannot be read: {type(error).__name__}: {error}") from error
-
-
-def _broken_run(run_dir: Path, about: Mapping[str, Any], result: TrialResult) -> BrokenRun:
-    if about.get("own_jars", {}).get("kafka"):
-        raise UsageError(
-            f"{run_dir} ran on brokers of your own build (--kafka-jars), which it does not hold:"
-            " other brokers would be tried"
-        )
-    settings = dict(about["settings"])
-    is_command = about["command"] is not None
-    if is_command:
-        settings |= as_settings(about["declared"])
-    return BrokenRun(
-        path=run_dir,
-        scenario=make_scenario({**about["scenario"], "settings": settings}),
-        seed=about["seed"],
-        command=shlex.join(about["command"]) if is_command else None,
-        bootstrap_server=about.get("bootstrap_server"),
-        anomalies=frozenset(finding.anomaly for finding in result.findings),
-        records=tuple(each for each in result.faults if each.iteration == result.iterations),
-    )
-
-
-def bases(run: BrokenRun) -> list[Scenario]:
-    """What to shrink, the cheapest first: one iteration as the last one was, then the whole loop.
-
-    In one iteration every choice the seed made is written out. Otherwise a fault less would mean
-    other victims for all that come after it. A loop whose iterations differ is shrunk as a whole.
-    """
-    scenario = run.scenario
-    name = scenario.name.removesuffix(SUFFIX)[: NAME_CHARS_MAX - len(SUFFIX)] + SUFFIX
-    faults = _one_moment_each(scenario.faults)
-    whole = {**scenario.model_dump(), "name": name, "faults": faults, "expect": "BROKEN"}
-    whole["expect_anomalies"] = ()
-    if scenario.shares or any("iteration" in fault for fault in faults):
-        return [make_scenario(whole)]
-    records = max(1, scenario.records // scenario.iterations)
-    one = {
-        "iterations": 1,
-        "records": records,
-        "keys": min(records, scenario.keys or keys_for(scenario.records)),
-        "faults": _as_carried_out(faults, run.records),
-    }
-    found = [make_scenario({**whole, **one})]
-    return found if scenario.iterations == 1 else [*found, make_scenario(whole)]
-
-
-def _one_moment_each(faults: Sequence[Fault]) -> list[Fault]:
-    return [
-        {**fault, "at": at}
-        for fault in faults
-        for at in ([fault["at"]] if isinstance(fault["at"], str) else fault["at"])
-    ]
-
-
-def _as_carried_out(faults: Sequence[Fault], records: Sequence[FaultRecord]) -> list[Fault]:
-    """A record each, in order; a run that ended early has fewer, and leaves the rest open."""
-    known = [*records, *[None] * len(faults)]
-    return [
-        fault if record is None else _chosen(fault, record)
-        for fault, record in zip(faults, known, strict=False)
-    ]
-
-
-def _chosen(fault: Fault, record: FaultRecord) -> Fault:
-    chosen = dict(fault)
-    if record.action in fault["action"]:
-        chosen["action"] = record.action
-    numbered = _NUMBERED.match(record.target)
-    if numbered is not None and fault["target"] == f"{numbered[1]}:random":
-        chosen["target"] = f"{numbered[1]}:{numbered[2]}"
-    return chosen
-
-
-def _has_workers(scenario: Scenario) -> bool:
-    """Of a program too little may be left: with nobody at work there is nothing to be seen."""
-    toggled = (fault for fault in scenario.faults if fault["action"] == TOGGLE)
-    numbers = tuple(int(str(fault["target"]).rpartition(":")[2]) for fault in toggled)
-    return scenario.running != 0 or bool(running_after(numbers))
 
 
 class Shrinking:
@@ -261,7 +133,7 @@ class Shrinking:
     def _attempt(self, base: Scenario, subset: Subset, carry_out: CarryOut) -> Trial:
         self._number += 1
         scenario = self._scenario(base, subset)
-        if not _has_workers(scenario):
+        if not has_workers(scenario):
             return Trial(verdict=Verdict.UNKNOWN, told="no instance would be left at work")
         path = self._write(f"tried/{self._number}.toml", scenario)
         plan = make_plan(self._run.request(path, self._runs_dir))

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from onceproof.trial.many.axis import MatrixRequest, VersionPlan, expected_of, plan_axis
-from onceproof.trial.planning.plan import Plan, Request, make_plan
+from onceproof.trial.planning.plan import Plan, make_plan
+from onceproof.trial.planning.request import Request
 from onceproof.trial.planning.scenario import (
     VARIANT_SIGN,
     load_scenario,

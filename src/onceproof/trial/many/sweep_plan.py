@@ -8,7 +8,8 @@ from typing import Any
 from onceproof.faults.crash_point import Act, CrashPoint
 from onceproof.suspects.catalog import find_suspect
 from onceproof.suspects.suspect import Suspect
-from onceproof.trial.planning.plan import SEED_DEFAULT, Plan, Request, plan_scenario
+from onceproof.trial.planning.plan import Plan, plan_scenario
+from onceproof.trial.planning.request import SEED_DEFAULT, Request
 from onceproof.trial.planning.scenario import make_scenario
 
 # A frame that brokers send each other is aimed at in some cells, and one cluster serves them all.

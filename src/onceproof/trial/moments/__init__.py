@@ -1,5 +1,5 @@
-"""A step of the schedule is carried out at its moment (strike.py), and where it is aimed, on a
-victim that stands still:
+"""A step of the schedule is carried out (strike.py) at its moment (moment.py), and where it is
+aimed (aiming.py), on a victim that stands still:
 
     mid_output.py   an instance is writing output
     late_end.py     the group does not know yet how the last transaction ended

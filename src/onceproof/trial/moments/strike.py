@@ -1,6 +1,5 @@
 """Carries out one step of the schedule: await its moment, choose a victim, aim, inject, heal."""
 
-import contextlib
 from dataclasses import dataclass, replace
 
 from onceproof.cluster.broker import Broker
@@ -9,28 +8,20 @@ from onceproof.errors import FaultError, OnceproofError
 from onceproof.faults.catalog import make_fault
 from onceproof.faults.fault import Fault
 from onceproof.faults.network import NetworkFault
-from onceproof.faults.schedule import DISCONNECT, Aim, Moment, Step
+from onceproof.faults.schedule import Step
 from onceproof.faults.victim import Victim
-from onceproof.faults.wire_aim import WireAim
 from onceproof.history.fault_record import FaultRecord
 from onceproof.suspects.instance import Instance
 from onceproof.trial.drain import feed_s_max
 from onceproof.trial.feed import Feed
-from onceproof.trial.moments.late_end import LateEnd
-from onceproof.trial.moments.mid_output import MidOutput
-from onceproof.trial.moments.table_hold import TableHold
-from onceproof.trial.moments.wire_hold import WireHold
+from onceproof.trial.moments.aiming import Aiming, Held
+from onceproof.trial.moments.moment import Moments
 from onceproof.trial.stage import Stage
 from onceproof.trial.watch import Watch
 
-Held = WireHold | TableHold
 PAUSE = "pause"
-MOMENT_S_MAX = 180.0
-AIM_S_MAX = 90.0
 BACK_S_MAX = 60.0
-SAYS_STARTED_S_MAX = 30.0
 MEET_S_MAX = 20.0
-SILENT_START_S = 2.0  # longer, and a quick suspect that says nothing would have caught up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,15 +48,10 @@ class Striker:
         self._watch = watch
         self._feed = feed
         self._iteration = iteration
-        self._began = Deadline(MOMENT_S_MAX)
-        self._processed_before = watch.last.processed
-        self._written_before = watch.last.written
+        self.moments = Moments(watch, feed, feed_s_max(stage, feed))
+        self._aiming = Aiming(stage, watch, self.moments.is_over)
         self._last_victim: Victim | None = None
         self._in_force: list[Injected] = []  # to be healed after the step that follows them
-
-    def begin(self) -> None:
-        """The feed has begun: seconds count from now."""
-        self._began = Deadline(MOMENT_S_MAX)
 
     def strike(self, step: Step, *, is_last: bool = False) -> None:
         """Carry the step out; what became of it stands in `records`, whatever happens after.
@@ -99,12 +85,12 @@ class Striker:
         at_s = self._stage.events.now_s()
         target, victim, held, ran = step.target, None, None, True
         try:
-            self._await(step.at)
+            self.moments.wait_for(step.at, self._last_victim)
             let_go = self._feed.release() if is_last else 0
             victim, target = self._stage.field().resolve(step.target)
             ran = victim.is_running()
-            window = self._window(step.at)
-            held, aimed = self._aim(step, victim, action)
+            window = self.moments.require_work(step.at)
+            held, aimed = self._aiming.aim(step, victim, action)
             fault = make_fault(action, victim, self._stage.means(step))
             self._watch.away.add(victim.name)
             if step.settings and isinstance(victim, Instance):
@@ -192,7 +178,7 @@ class Striker:
         """
         if not self._stage.wire.await_answered(victim.number, victim.starts, Deadline(BACK_S_MAX)):
             raise FaultError(f"{victim.name} was started again and spoke to no broker")
-        self._await_recovery(victim)
+        self.moments.wait_for_recovery(victim)
         if victim.speaks and not victim.says_started:
             raise FaultError(f"{victim.name} was started again and did not say so")
 
@@ -213,85 +199,6 @@ class Striker:
         elif victim.is_paused():
             victim.resume()
         self._watch.away.discard(victim.name)
-
-    def _await(self, moment: Moment) -> None:
-        if moment.start:
-            return
-        if moment.recovery:
-            self._await_recovery(self._last_victim)
-            return
-        self._watch.until(
-            lambda: self._reached(moment),
-            Deadline(MOMENT_S_MAX + feed_s_max(self._stage, self._feed)),
-            f"the moment {moment} was not reached",
-        )
-
-    def _reached(self, moment: Moment) -> bool:
-        if moment.seconds is not None:
-            return self._began.elapsed_s() >= moment.seconds
-        self._feed.is_done()  # a failed feed ends the wait with its error
-        if moment.written is not None:
-            written = self._watch.last.written - self._written_before
-            return written >= moment.written * self._feed.records
-        assert moment.progress is not None
-        done = self._watch.last.processed - self._processed_before
-        return done >= moment.progress * self._feed.records
-
-    def _await_recovery(self, victim: Victim | None) -> None:
-        """The instance that was hit is up again; one that says nothing gets its time to start."""
-        if not isinstance(victim, Instance):
-            return
-        ready = Deadline(SAYS_STARTED_S_MAX if victim.speaks else SILENT_START_S)
-        self._watch.until(
-            lambda: victim.says_started or ready.expired(), Deadline(MOMENT_S_MAX), "not started"
-        )
-
-    def _window(self, moment: Moment) -> str:
-        """What was left to do at that moment; raises where nothing was: a fault must hit work."""
-        if moment.start:
-            return "before this iteration's feed"
-        self._watch.sample()
-        remaining = self._watch.last.remaining
-        if self._is_over() or (moment.recovery and remaining == 0):
-            raise FaultError("the suspect had processed everything already: nothing was hit")
-        return f"{remaining} records were still to be caught up" if moment.recovery else ""
-
-    def _is_over(self) -> bool:
-        return self._feed.is_done() and self._watch.last.caught_up()
-
-    def _aim(self, step: Step, victim: Victim, action: str) -> tuple[Held | None, str]:
-        """Returns at the moment that is aimed at; what is held then, and what shows it."""
-        if step.aim is Aim.AT_ONCE:
-            return None, ""
-        if isinstance(step.aim, WireAim):
-            return self._hold_frame(step, step.aim, victim, action)
-        if step.aim is Aim.LATE_END:
-            late = LateEnd(self._stage, self._watch, victim)
-            return late.hold(Deadline(AIM_S_MAX), self._is_over)
-        assert isinstance(victim, Instance)
-        if step.aim is Aim.BEFORE_POSITION:
-            gate = TableHold(self._stage.table, self._watch, victim)
-            return gate, gate.wait(Deadline(AIM_S_MAX), self._is_over)
-        aim = MidOutput(self._stage, self._watch)
-        return None, aim.hold(victim, Deadline(AIM_S_MAX), self._is_over)
-
-    def _hold_frame(
-        self, step: Step, aim: WireAim, victim: Victim, action: str
-    ) -> tuple[WireHold, str]:
-        held = WireHold(self._stage.wire, self._watch, aim, victim, cut=action == DISCONNECT)
-        fresh = victim if step.restart_first and isinstance(victim, Instance) else None
-        # Only what the new process sends is meant: the old one may send such a frame once more.
-        held.arm(start=None if fresh is None else fresh.starts + 1)
-        try:
-            if step.restart_first:
-                if not victim.stop():
-                    raise FaultError(f"{victim.name} did not end when it was asked to")
-                victim.start()
-            return held, held.wait(Deadline(AIM_S_MAX), self._is_over)
-        except BaseException:
-            with contextlib.suppress(OnceproofError):  # the proxy may be gone, too
-                held.abandon()
-            raise
 
     def _pass(self, seconds: float) -> None:
         over = Deadline(seconds)

@@ -3,6 +3,8 @@
 TOML ──scenario.py──▶ Scenario ─┐
   └─ :variant, :cure, :control  ├──plan.py──▶ Plan (suspect, schedule, settings, input)
      (variants.py)              │
---set, --suspect, … ──settings.py
+--set, --suspect, … ────────────┘
+(request.py, settings.py)
+--program, --random-faults: other_faults.py     what does not go together: together.py
 a Scenario back to TOML: scenario_text.py
 """
