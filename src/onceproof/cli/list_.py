@@ -74,7 +74,8 @@ def _workloads() -> Table:
 def _faults() -> Table:
     from onceproof.faults.catalog import ACTIONS, TARGETS
 
-    return ACTIONS | {f"on {name}": description for name, description in TARGETS.items()}
+    told = {name: action.told for name, action in ACTIONS.items()}
+    return told | {f"on {name}": description for name, description in TARGETS.items()}
 
 
 def _checks() -> Table:

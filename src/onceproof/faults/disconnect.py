@@ -3,10 +3,11 @@
 What is cut is the frame that the step aims at: it is held at the proxy until then.
 """
 
+from onceproof.faults.fault import SeenAtOnce
 from onceproof.faults.victim import Victim
 
 
-class Disconnect:
+class Disconnect(SeenAtOnce):
     def __init__(self, victim: Victim) -> None:
         self._victim = victim
 
@@ -18,6 +19,3 @@ class Disconnect:
 
     def is_healed(self) -> bool:
         return self._victim.is_running()
-
-    def outcome(self) -> str:
-        return ""

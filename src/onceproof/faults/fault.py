@@ -17,8 +17,8 @@ class Fault(Protocol):
         ...
 
 
-class ProcessFault:
-    """One on processes: that it applied is seen at once."""
+class SeenAtOnce:
+    """A fault whose `inject` knows already that it applied."""
 
     def outcome(self) -> str:
         return ""

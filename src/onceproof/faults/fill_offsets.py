@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from onceproof.deadline import Deadline
 from onceproof.errors import FaultError, UsageError, unknown_name
+from onceproof.faults.fault import SeenAtOnce
 from onceproof.faults.victim import Victim
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _KEY_VERSION, _VALUE_VERSION = 1, 3
 NO_EPOCH = -1
 
 
-class FillOffsets:
+class FillOffsets(SeenAtOnce):
     def __init__(
         self, victim: Victim, client: "BrokerClient", parameters: Mapping[str, Any]
     ) -> None:
@@ -58,9 +59,6 @@ class FillOffsets:
 
     def is_healed(self) -> bool:
         return self._victim.is_running()
-
-    def outcome(self) -> str:
-        return ""
 
 
 def check_fill(action: str, given: Mapping[str, Any]) -> None:

@@ -1,11 +1,11 @@
 """SIGKILL: the victim's whole process family is gone at once. Healed by starting it again."""
 
 from onceproof.errors import FaultError
-from onceproof.faults.fault import ProcessFault
+from onceproof.faults.fault import SeenAtOnce
 from onceproof.faults.victim import Victim
 
 
-class Kill(ProcessFault):
+class Kill(SeenAtOnce):
     def __init__(self, victim: Victim) -> None:
         self._victim = victim
 

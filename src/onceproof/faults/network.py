@@ -107,7 +107,6 @@ RULES: dict[str, RulesOf] = {
     ISOLATE: lambda _: [{"rule": "partition"}],
     "refuse": lambda _: [{"rule": "refuse"}],
 }
-FRAME_ACTIONS = ("slow", "cut")  # those that can be done to some frames only
 # What each may be given, and of which it needs at least one.
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "slow": ("delay_s", "loss_percent"),

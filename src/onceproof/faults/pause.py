@@ -1,11 +1,11 @@
 """SIGSTOP: the victim keeps its connections and memory, and answers nothing. Healed by SIGCONT."""
 
 from onceproof.errors import FaultError
-from onceproof.faults.fault import ProcessFault
+from onceproof.faults.fault import SeenAtOnce
 from onceproof.faults.victim import Victim
 
 
-class Pause(ProcessFault):
+class Pause(SeenAtOnce):
     def __init__(self, victim: Victim) -> None:
         self._victim = victim
 

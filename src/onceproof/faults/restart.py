@@ -1,11 +1,11 @@
 """A clean stop and a start right after it, as a rolling upgrade does. Nothing is left to heal."""
 
-from onceproof.faults.fault import ProcessFault
+from onceproof.faults.fault import SeenAtOnce
 from onceproof.faults.stop import Stop
 from onceproof.faults.victim import Victim
 
 
-class Restart(ProcessFault):
+class Restart(SeenAtOnce):
     def __init__(self, victim: Victim) -> None:
         self._victim = victim
 

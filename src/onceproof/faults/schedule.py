@@ -30,40 +30,22 @@ from enum import StrEnum
 from typing import Any
 
 from onceproof.errors import UsageError, unknown_name
-from onceproof.faults.catalog import TARGETS, check_action, needs_wire
-from onceproof.faults.failover import FAILOVER
-from onceproof.faults.failover import TARGET as FAILOVER_TARGET
-from onceproof.faults.fill_offsets import FILL, check_fill
-from onceproof.faults.fill_offsets import PARAMETER as COMMITS
-from onceproof.faults.hold_open import HOLD_OPEN, check_end
-from onceproof.faults.hold_open import PARAMETER as END
-from onceproof.faults.method import METHOD_ACTIONS, METHOD_PARAMETERS, check_method_parameters
-from onceproof.faults.network import ALL_PARAMETERS, FRAME_ACTIONS, ISOLATE, check_parameters
+from onceproof.faults.catalog import (
+    ACTIONS,
+    BROKER,
+    DISCONNECT,
+    INSTANCE,
+    PARAMETERS,
+    TARGETS,
+    Needs,
+    action_named,
+)
+from onceproof.faults.hold_open import HOLD_OPEN
+from onceproof.faults.network import ISOLATE
 from onceproof.faults.wire_aim import Release, WireAim, parse_wire_aim
 
-PARAMETERS = ALL_PARAMETERS | METHOD_PARAMETERS | {COMMITS, END}
-CHECKS = {
-    FILL: check_fill,
-    HOLD_OPEN: check_end,
-    **dict.fromkeys(METHOD_ACTIONS, check_method_parameters),
-}
 FIELDS = {"action", "target", "at", "aim", "release", "restart_first", "heal_after_s"}
 FIELDS |= {"through_next", "iteration", "frames", "settings", *PARAMETERS}
-DISCONNECT = "disconnect"
-VICTIMS_OF = {
-    ISOLATE: "broker",
-    "vanish": "broker",
-    "leave": "broker",
-    "usurp": "instance",
-    "stray_end": "instance",
-    "stray_abort": "instance",
-    "refused_commit": "instance",
-    FILL: "broker",
-    "toggle": "instance",
-    HOLD_OPEN: "instance",
-}
-# After these the instance starts anew: its settings can be others then.
-ACTIONS_WITH_START = ("kill", "stop", "restart", "toggle", "usurp")
 _AT = re.compile(
     r"^(?:(?P<percent>\d{1,3})\s*%(?P<written>\s+written)?|(?P<seconds>\d+(?:\.\d+)?)\s*s"
     r"|(?P<word>recovery|start))$"
@@ -117,16 +99,19 @@ class Step:
 
     @property
     def hits_brokers(self) -> bool:
-        return self.target.startswith("broker:")
+        return self.target.startswith(BROKER)
 
     @property
     def needs_wire(self) -> bool:
         aims_at_frames = isinstance(self.aim, WireAim) or self.aim is Aim.LATE_END
-        return aims_at_frames or any(map(needs_wire, self.actions))
+        return aims_at_frames or self._needs(Needs.WIRE)
 
     @property
     def needs_agent(self) -> bool:
-        return any(action in METHOD_ACTIONS for action in self.actions)
+        return self._needs(Needs.AGENT)
+
+    def _needs(self, means: Needs) -> bool:
+        return any(ACTIONS[action].needs is means for action in self.actions)
 
     @property
     def needs_wire_among_controllers(self) -> bool:
@@ -151,8 +136,7 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
     actions = _texts(entry["action"])
     parameters = {name: entry[name] for name in sorted(PARAMETERS & set(entry))}
     for action in actions:
-        check_action(action)
-        CHECKS.get(action, check_parameters)(action, parameters)
+        action_named(action).check(action, parameters)
     aim = _parse_aim(entry)
     target = _parse_target(entry["target"])
     _check_together(actions, target, aim)
@@ -176,14 +160,13 @@ def _parse(entry: Mapping[str, Any]) -> list[Step]:
 
 def _check_together(actions: tuple[str, ...], target: str, aim: Aim | WireAim) -> None:
     of_instances = (Aim.MID_OUTPUT, Aim.LATE_END, Aim.BEFORE_POSITION)
-    if aim in of_instances and not target.startswith("instance:"):
+    if aim in of_instances and not target.startswith(INSTANCE):
         raise UsageError(f"aim '{aim}' is for instances: they write; got target {target!r}")
     for action in actions:
-        kind = VICTIMS_OF.get(action)
-        if kind is not None and not target.startswith(f"{kind}:"):
-            raise UsageError(f"action {action!r} is for {kind}s; got target {target!r}")
-    if FAILOVER in actions and target != FAILOVER_TARGET:
-        raise UsageError(f"action {FAILOVER!r} is for {FAILOVER_TARGET}; got target {target!r}")
+        victims = ACTIONS[action].victims
+        if not target.startswith(victims):
+            told = f"{victims[:-1]}s" if victims in (BROKER, INSTANCE) else victims
+            raise UsageError(f"action {action!r} is for {told}; got target {target!r}")
     if HOLD_OPEN in actions and aim is not Aim.MID_OUTPUT and not _is_written_and_open(aim):
         raise UsageError(
             f"a fault with action {HOLD_OPEN!r} needs the aim '{Aim.MID_OUTPUT}' or"
@@ -210,10 +193,11 @@ def _parse_through_next(entry: Mapping[str, Any], aim: Aim | WireAim) -> bool:
 def _parse_frames(entry: Mapping[str, Any], actions: tuple[str, ...]) -> WireAim | None:
     if "frames" not in entry:
         return None
+    known = [name for name, action in ACTIONS.items() if action.takes_frames]
     for action in actions:
-        if action not in FRAME_ACTIONS:
+        if action not in known:
             raise UsageError(
-                f"a fault's `frames` are for {', '.join(FRAME_ACTIONS)}; got action {action!r}"
+                f"a fault's `frames` are for {', '.join(known)}; got action {action!r}"
             )
     return parse_wire_aim(str(entry["frames"]), {})
 
@@ -233,11 +217,11 @@ def _parse_settings(
     given = entry.get("settings", {})
     if not isinstance(given, Mapping) or not all(isinstance(text, str) for text in given.values()):
         raise UsageError(f"a fault's `settings` is a table of texts; got {given!r}")
-    starts = all(action in ACTIONS_WITH_START for action in actions)
-    if given and not (starts and target.startswith("instance:")):
+    known = [name for name, action in ACTIONS.items() if action.starts_anew]
+    if given and not (set(actions) <= set(known) and target.startswith(INSTANCE)):
         raise UsageError(
             "a fault's `settings` are for an instance that it starts anew"
-            f" ({', '.join(ACTIONS_WITH_START)}); got {' or '.join(actions)} on {target}"
+            f" ({', '.join(known)}); got {' or '.join(actions)} on {target}"
         )
     return dict(given)
 

@@ -1,11 +1,11 @@
 """SIGTERM: the victim may end its work in order. Healed by starting it again."""
 
 from onceproof.errors import FaultError
-from onceproof.faults.fault import ProcessFault
+from onceproof.faults.fault import SeenAtOnce
 from onceproof.faults.victim import Victim
 
 
-class Stop(ProcessFault):
+class Stop(SeenAtOnce):
     def __init__(self, victim: Victim) -> None:
         self._victim = victim
 

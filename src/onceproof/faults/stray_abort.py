@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from onceproof.errors import FaultError
+from onceproof.faults.fault import SeenAtOnce
 from onceproof.faults.stray_end import told
 from onceproof.faults.victim import Victim
 from onceproof.faults.wire_steps import END, OFFSETS, STEP_S_MAX, WireSteps
@@ -32,7 +33,7 @@ ADD_OFFSETS = "AddOffsetsToTxn"  # not sent where the broker adds by itself (KIP
 BUSY = 51  # CONCURRENT_TRANSACTIONS
 
 
-class StrayAbort:
+class StrayAbort(SeenAtOnce):
     def __init__(self, victim: Victim, wire: Wire) -> None:
         self._wire = wire
         self._steps = WireSteps(victim, wire, "stray-abort")
@@ -97,6 +98,3 @@ class StrayAbort:
 
     def is_healed(self) -> bool:
         return True
-
-    def outcome(self) -> str:
-        return ""

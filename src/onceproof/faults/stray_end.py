@@ -15,13 +15,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from onceproof.errors import FaultError
+from onceproof.faults.fault import SeenAtOnce
 from onceproof.faults.victim import Victim
 from onceproof.faults.wire_steps import END, OFFSETS, WireSteps
 from onceproof.wire.control import Wire
 from onceproof.wire.gates import Fate
 
 
-class StrayEnd:
+class StrayEnd(SeenAtOnce):
     def __init__(self, victim: Victim, wire: Wire) -> None:
         self._victim = victim
         self._wire = wire
@@ -67,9 +68,6 @@ class StrayEnd:
 
     def is_healed(self) -> bool:
         return self._victim.is_running()
-
-    def outcome(self) -> str:
-        return ""
 
 
 def told(first: Mapping[str, Any], answer: Mapping[str, Any]) -> str:

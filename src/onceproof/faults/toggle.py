@@ -1,6 +1,6 @@
 """One step of a program: the victim is started if it does not run, and ended cleanly if it does."""
 
-from onceproof.faults.fault import ProcessFault
+from onceproof.faults.fault import SeenAtOnce
 from onceproof.faults.stop import Stop
 from onceproof.faults.victim import Victim
 
@@ -8,7 +8,7 @@ TOGGLE = "toggle"
 STARTED = "started"
 
 
-class Toggle(ProcessFault):
+class Toggle(SeenAtOnce):
     def __init__(self, victim: Victim) -> None:
         self._victim = victim
 

@@ -8,7 +8,7 @@ anything that writes is counted: a zombie that only sleeps has shown nothing.
 """
 
 import itertools
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from onceproof.deadline import Deadline, pause
 from onceproof.errors import FaultError, OnceproofError
@@ -30,6 +30,7 @@ LOOK_S = 0.1
 _numbers = itertools.count(1)
 
 
+@runtime_checkable
 class Succeeded(Victim, Protocol):
     """One that another process can take over from while it still runs."""
 

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 from onceproof.deadline import Deadline
 from onceproof.errors import FaultError, OnceproofError
-from onceproof.faults.schedule import DISCONNECT, Aim, Step
+from onceproof.faults.catalog import DISCONNECT
+from onceproof.faults.schedule import Aim, Step
 from onceproof.faults.victim import Victim
 from onceproof.faults.wire_aim import WireAim
 from onceproof.suspects.instance import Instance
