@@ -10,13 +10,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from onceproof.history.event import Event
+from onceproof.history.produced import NOTHING_PRODUCED, Produced
 from onceproof.history.verdict import TrialResult
 from onceproof.report import wording
 from onceproof.report.anomalies import explain
 from onceproof.report.story.lanes import draw_story
 from onceproof.report.story.steps import Story
 from onceproof.report.svg import draw_timeline
-from onceproof.report.throttling import NOTHING_PRODUCED, Produced, told_by_time
+from onceproof.report.throttling import told_by_time
 from onceproof.report.timeline import build_timeline
 
 EVENTS_SHOWN_MAX = 500

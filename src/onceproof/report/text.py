@@ -8,11 +8,12 @@ from onceproof.history.event import Event
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
 from onceproof.history.point import Point
+from onceproof.history.produced import NOTHING_PRODUCED, Produced
 from onceproof.history.verdict import TrialResult
 from onceproof.report import wording
 from onceproof.report.anomalies import explain
 from onceproof.report.story.steps import Story
-from onceproof.report.throttling import NOTHING_PRODUCED, Produced, told_by_time
+from onceproof.report.throttling import told_by_time
 
 COLUMNS = 100
 RULE = "=" * COLUMNS

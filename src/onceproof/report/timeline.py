@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 
 from onceproof.history.event import Event
 from onceproof.history.fault_record import FaultRecord
+from onceproof.history.produced import Answer
 from onceproof.history.verdict import TrialResult
-from onceproof.report.throttling import Answer, lag_of
+from onceproof.report.throttling import lag_of
 
 THROTTLED = "throttled"
 LANES_MAX = 24

@@ -7,13 +7,13 @@ from typing import Any
 
 from onceproof.errors import UsageError
 from onceproof.history.event import Event, read_events
+from onceproof.history.produced import Produced, read_produced
 from onceproof.history.run_directory import RunDirectory
 from onceproof.history.verdict import TrialResult
 from onceproof.report.html import render_html
 from onceproof.report.story.steps import Story
 from onceproof.report.story.stories import read_stories
 from onceproof.report.text import render_text
-from onceproof.report.throttling import Produced, read_produced
 
 
 def write_reports(run_directory: RunDirectory) -> None:

@@ -123,7 +123,7 @@ def _stand_still(stage: Stage, course: Course, end: DrainEnd, *, was_broken: boo
 
 
 def _unmet_quota(stage: Stage) -> list[str]:
-    from onceproof.report.throttling import read_produced
+    from onceproof.history.produced import read_produced
 
     byte_rate = stage.plan.scenario.producer_byte_rate
     if byte_rate is None:

@@ -97,7 +97,7 @@ class Trial:
         return result
 
     def _points(self) -> tuple[Point, ...]:
-        from onceproof.report.throttling import read_produced
+        from onceproof.history.produced import read_produced
 
         scenario = self._plan.scenario
         if not scenario.points:

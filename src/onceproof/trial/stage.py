@@ -121,7 +121,7 @@ class Stage:
             spark.result()
 
     def _open_ground(self) -> None:
-        record = self.directory.history / "wire"
+        record = self.directory.wire
         if not self._owns_ground:
             if self.ground.wire is not None:
                 self.ground.wire.clear()

@@ -5,9 +5,9 @@ import made_up_runs
 from onceproof.history.event import Event
 from onceproof.history.finding import Finding, Witness
 from onceproof.history.point import Point
+from onceproof.history.produced import Answer, Produced
 from onceproof.report.html import render_html
 from onceproof.report.text import RUN_ROWS_MAX, TIME_LINE_ROWS_MAX, render_text
-from onceproof.report.throttling import Answer, Produced
 from onceproof.report.wording import event_sentence
 
 HELD = made_up_runs.held().result

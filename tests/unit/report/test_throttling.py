@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from onceproof.history.event import Event
+from onceproof.history.produced import Answer, Produced, read_produced
 from onceproof.history.verdict import TrialResult, Verdict
-from onceproof.report.throttling import Answer, Produced, read_produced, told_by_time
+from onceproof.report.throttling import told_by_time
 from onceproof.report.timeline import build_timeline
 from onceproof.wire.facts import Facts
 from onceproof.wire.matching import Direction, Seen

@@ -7,7 +7,7 @@ import pytest
 from onceproof.errors import UsageError
 from onceproof.history.event import Event
 from onceproof.history.finding import Finding
-from onceproof.report.throttling import Answer, Produced
+from onceproof.history.produced import Answer, Produced
 from onceproof.trial.judging.points import POINTS, Seen, check_points, judge_points
 from onceproof.trial.judging.seen import unthrottled
 

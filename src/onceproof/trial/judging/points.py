@@ -15,7 +15,7 @@ from onceproof.history.finding import Finding
 from onceproof.history.point import Point
 
 if TYPE_CHECKING:
-    from onceproof.report.throttling import Produced
+    from onceproof.history.produced import Produced
 
 FENCED = {47: "INVALID_PRODUCER_EPOCH", 90: "PRODUCER_FENCED"}
 QUOTA_WINDOW_S = 11.0  # brokers average over so long (quota.window.num): a burst may be as much

@@ -8,7 +8,7 @@ from onceproof.errors import UsageError
 from onceproof.history.event import Event
 
 if TYPE_CHECKING:
-    from onceproof.report.throttling import Produced
+    from onceproof.history.produced import Produced
 
 
 def unseen(wanted: Iterable[str], events: Sequence[Event]) -> list[str]:
