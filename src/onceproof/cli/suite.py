@@ -2,7 +2,6 @@
 
 import contextlib
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,50 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onceproof.history.event import Event
-    from onceproof.history.verdict import TrialResult, Verdict
+    from onceproof.history.suite import SuiteCase
+    from onceproof.history.verdict import TrialResult
     from onceproof.trial.planning.plan import Plan
-    from onceproof.trial.planning.scenario import Scenario
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ended:
-    """A scenario that was run; `expected` is None where nothing is known of its version."""
-
-    title: str  # with its version, where it goes along some
-    scenario: "Scenario"
-    expected: "Verdict | None"
-    result: "TrialResult"
-
-    def is_as_expected(self) -> bool:
-        """The verdict, and for a BROKEN also exactly the anomalies, if the scenario names them."""
-        verdict = self.result.verdict
-        if self.expected is None:
-            return verdict.value != "UNKNOWN"
-        if verdict is not self.expected:
-            return False
-        named = set(self.scenario.expect_anomalies) if verdict.value == "BROKEN" else set()
-        return not named or set(self.result.anomalies) == named
-
-    def code(self) -> int:
-        """0 as expected, 1 not as expected, 2 could not be told."""
-        if self.is_as_expected():
-            return 0
-        return 2 if self.result.verdict.value == "UNKNOWN" else 1
-
-    def told(self) -> str:
-        found = ", ".join(self.result.anomalies)
-        why = "; ".join(self.result.reasons) if self.result.verdict.value == "UNKNOWN" else ""
-        noted = found or why
-        verdict = self.result.verdict.value + (f" ({noted})" if noted else "")
-        if self.is_as_expected():
-            return f"{verdict}, as expected" if self.expected else f"{verdict}; none was expected"
-        return f"{verdict}, but expected {self.told_expected()}"
-
-    def told_expected(self) -> str:
-        if self.expected is None:
-            return "a verdict"
-        named = self.scenario.expect_anomalies if self.expected.value == "BROKEN" else ()
-        return " ".join([self.expected.value, *named])
 
 
 def suite(
@@ -72,9 +30,7 @@ def suite(
 ) -> int:
     """Run scenarios, on all versions they know, and compare each with the verdict it expects."""
     from onceproof.history.run_directory import ensure_runs_dir
-    from onceproof.trial.many.axis import expected_of, title
-    from onceproof.trial.many.premises import Premises
-    from onceproof.trial.many.relay import Relay
+    from onceproof.report.junit import render_junit
     from onceproof.trial.many.suite_plan import names_to_run, suite_plans
     from onceproof.trial.planning.request import Request
 
@@ -85,32 +41,42 @@ def suite(
     ours = runs_dir / "suite" / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-s{seed}"
     ensure_runs_dir(ours)
     began = time.monotonic()
-    outcomes: list[Ended] = []
-    # One Spark, warm after the first; brokers to each its own.
-    with Premises(ours) as premises, _Shown() as shown:
+    outcomes = _carry_out(plans, ours)
+    if junit is not None:
+        junit.write_text(render_junit(outcomes))
+    _summary(outcomes, as_json=as_json)
+    said = sum(ended.is_as_expected for ended in outcomes)
+    minutes = (time.monotonic() - began) / 60
+    say_error(f"{said} of {len(outcomes)} as expected, in {minutes:.1f} minutes")
+    # Among many, 1 has the last word.
+    codes = {ended.code for ended in outcomes}
+    return next((code for code in (1, 2) if code in codes), 0)
+
+
+def _carry_out(plans: "list[Plan]", directory: Path) -> "list[SuiteCase]":
+    """One Spark, warm after the first; brokers to each its own."""
+    from onceproof.history.suite import SuiteCase
+    from onceproof.trial.many.axis import expected_of, title
+    from onceproof.trial.many.premises import Premises
+    from onceproof.trial.many.relay import Relay
+
+    outcomes: list[SuiteCase] = []
+    with Premises(directory) as premises, _Shown() as shown:
         relay = Relay(premises=premises, own_brokers=True)
         trials = list(enumerate(plans, start=1))
         for over in relay.run(trials, lambda number: shown.begin(plans[number - 1])):
             plan = plans[over.key - 1]
-            ended = Ended(
+            ended = SuiteCase(
                 title=title(plan),
-                scenario=plan.scenario,
                 expected=expected_of(plan),
+                expected_anomalies=plan.scenario.expect_anomalies,
                 result=over.result or _not_begun(plan, over.problem),
             )
             outcomes.append(ended)
             where = "" if over.run is None else over.run / "report.html"
             took = f"({ended.result.duration_s:.1f} s)"
             say_error(f"{over.key:3}/{len(plans)}  {ended.title}: {ended.told()}  {took}  {where}")
-    if junit is not None:
-        junit.write_text(_junit(outcomes))
-    _summary(outcomes, as_json=as_json)
-    said = sum(ended.is_as_expected() for ended in outcomes)
-    minutes = (time.monotonic() - began) / 60
-    say_error(f"{said} of {len(outcomes)} as expected, in {minutes:.1f} minutes")
-    # Among many, 1 has the last word.
-    codes = {ended.code() for ended in outcomes}
-    return next((code for code in (1, 2) if code in codes), 0)
+    return outcomes
 
 
 class _Shown:
@@ -154,25 +120,11 @@ def _not_begun(plan: "Plan", problem: str) -> "TrialResult":
     )
 
 
-def _junit(outcomes: list[Ended]) -> str:
-    from onceproof.report.junit import SuiteCase, render_junit
-
-    return render_junit(
-        SuiteCase(
-            scenario=ended.title,
-            result=ended.result,
-            is_as_expected=ended.is_as_expected(),
-            expected=ended.told_expected(),
-        )
-        for ended in outcomes
-    )
-
-
-def _summary(outcomes: list[Ended], *, as_json: bool) -> None:
+def _summary(outcomes: "list[SuiteCase]", *, as_json: bool) -> None:
     if as_json:
         say_json(
             [
-                {"expected": ended.expected, "as_expected": ended.is_as_expected()}
+                {"expected": ended.expected, "as_expected": ended.is_as_expected}
                 | ended.result.to_json()
                 for ended in outcomes
             ]

@@ -8,22 +8,14 @@ anything else                            failure
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from xml.etree import ElementTree
 
+from onceproof.history.suite import SuiteCase
 from onceproof.history.verdict import TrialResult, Verdict
 from onceproof.report import wording
 
 # XML 1.0 has no way at all to write most control characters, and a log may hold any of them.
 UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SuiteCase:
-    scenario: str
-    result: TrialResult
-    is_as_expected: bool
-    expected: str = "a verdict"  # as it is told
 
 
 def render_junit(cases: Iterable[SuiteCase], suite: str = "onceproof") -> str:
@@ -47,13 +39,13 @@ def _case(case: SuiteCase, suite: str) -> ElementTree.Element:
     element = ElementTree.Element(
         "testcase",
         classname=f"{suite}.{writable(result.suspect)}",
-        name=writable(case.scenario),
+        name=writable(case.title),
         time=f"{result.duration_s:.1f}",
     )
     if not case.is_as_expected:
         tag = "error" if result.verdict == Verdict.UNKNOWN else "failure"
         got = " ".join([result.verdict.value, *result.anomalies])
-        message = f"expected {case.expected}, got {got}"
+        message = f"expected {case.told_expected()}, got {got}"
         ElementTree.SubElement(element, tag, message=message).text = writable(_argument(result))
     return element
 

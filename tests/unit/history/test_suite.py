@@ -2,16 +2,14 @@
 
 import pytest
 
-from onceproof.cli.suite import Ended
 from onceproof.history.finding import Finding
+from onceproof.history.suite import SuiteCase
 from onceproof.history.verdict import TrialResult, Verdict
-from onceproof.trial.planning.scenario import load_scenario
 
 H, B, U = Verdict.HELD, Verdict.BROKEN, Verdict.UNKNOWN
 
 
-def ended(verdict: Verdict, expected: Verdict | None, *anomalies: str) -> Ended:
-    """Of a scenario that names lost and premature-offset."""
+def ended(verdict: Verdict, expected: Verdict | None, *anomalies: str) -> SuiteCase:
     findings = tuple(Finding(anomaly=each, count=1) for each in anomalies)
     result = TrialResult(
         scenario="s",
@@ -22,8 +20,8 @@ def ended(verdict: Verdict, expected: Verdict | None, *anomalies: str) -> Ended:
         reasons=("it rained",),
         findings=findings,
     )
-    scenario = load_scenario("kafka_17507_marker_race")
-    return Ended(title="s", scenario=scenario, expected=expected, result=result)
+    named = ("lost", "premature-offset")
+    return SuiteCase(title="s", expected=expected, expected_anomalies=named, result=result)
 
 
 @pytest.mark.parametrize(
@@ -55,4 +53,4 @@ def test_an_outcome_is_held_against_what_its_version_should_give(
     told: str,
 ) -> None:
     outcome = ended(verdict, expected, *anomalies)
-    assert (outcome.code(), outcome.told()) == (code, told)
+    assert (outcome.code, outcome.told()) == (code, told)
