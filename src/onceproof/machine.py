@@ -20,6 +20,7 @@ from pathlib import Path
 
 from onceproof.cache import cache_directory
 from onceproof.errors import MachineError
+from onceproof.files import write_json
 
 JAVA_VERSION_MIN = 17
 # Spark 4.2's launcher passes --add-modules=jdk.incubator.vector; small runtimes leave it out.
@@ -162,9 +163,7 @@ def _remember(java: Java) -> None:
     file = _memory_file()
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f"{file.name}.{os.getpid()}")
-        part.write_text(json.dumps(kept), encoding="utf-8")
-        part.replace(file)
+        write_json(file, kept)
 
 
 def _memory_file() -> Path:

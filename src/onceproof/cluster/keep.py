@@ -17,6 +17,7 @@ from onceproof.cluster.local import LocalCluster
 from onceproof.cluster.settings import LISTENERS
 from onceproof.deadline import Deadline, wait_until
 from onceproof.errors import ClusterError, unknown_name
+from onceproof.files import write_json
 from onceproof.process import start_ticks
 
 STATE_FILE = "cluster.json"
@@ -85,9 +86,7 @@ def save(cluster: LocalCluster, state_file: Path) -> KeptCluster:
         version=cluster.version, directory=str(cluster.directory), brokers=tuple(brokers)
     )
     state_file.parent.mkdir(parents=True, exist_ok=True)
-    fresh = state_file.with_name(f".{state_file.name}-{os.getpid()}")
-    fresh.write_text(json.dumps(asdict(kept), indent=2) + "\n")
-    fresh.replace(state_file)
+    write_json(state_file, asdict(kept))
     return kept
 
 

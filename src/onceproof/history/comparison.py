@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from onceproof.files import write_json
 from onceproof.history.event import Event
 from onceproof.history.verdict import Verdict
 
@@ -146,9 +147,7 @@ class Comparison:
 
     def save(self, path: Path) -> None:
         """In one step: one that is killed meanwhile finds the last state, not half of one."""
-        unfinished = path.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps(self.to_json(), indent=2) + "\n")
-        unfinished.replace(path)
+        write_json(path, self.to_json())
 
     @staticmethod
     def load(path: Path) -> "Comparison":

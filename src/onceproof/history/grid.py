@@ -8,6 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from onceproof.files import write_json
+
 
 class Outcome(StrEnum):
     HELD = "held"
@@ -86,9 +88,7 @@ class Grid:
 
     def save(self, path: Path) -> None:
         """In one step: a sweep that is killed meanwhile finds the last state, not half of one."""
-        unfinished = path.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps(self.to_json(), indent=2) + "\n")
-        unfinished.replace(path)
+        write_json(path, self.to_json())
 
     @staticmethod
     def load(path: Path) -> "Grid":

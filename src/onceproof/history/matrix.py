@@ -1,12 +1,12 @@
 """One scenario along the versions of one part: a row a version, and which versions are bad."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from onceproof.files import write_json
 from onceproof.history.verdict import Verdict
 
 # Of the trials on a bad version: a race may be missed now and then, 18 of 20 must come.
@@ -169,7 +169,4 @@ def exit_code(matrices: Iterable[Matrix]) -> int:
 
 def save(matrices: Iterable[Matrix], path: Path) -> None:
     """In one step: whoever looks meanwhile finds the last state, not half of one."""
-    unfinished = path.with_suffix(".unfinished")
-    text = json.dumps([matrix.to_json() for matrix in matrices], indent=2)
-    unfinished.write_text(text + "\n")
-    unfinished.replace(path)
+    write_json(path, [matrix.to_json() for matrix in matrices])

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from onceproof.files import write_json
 from onceproof.history.fault_record import FaultRecord
 from onceproof.history.finding import Finding
 from onceproof.history.point import Point
@@ -88,7 +89,7 @@ class TrialResult:
         )
 
     def save(self, path: Path) -> None:
-        path.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n")
+        write_json(path, self.to_json())
 
     @staticmethod
     def load(path: Path) -> "TrialResult":

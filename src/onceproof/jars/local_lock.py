@@ -8,13 +8,13 @@ resolve.py ──▶ written there
 """
 
 import json
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from onceproof.cache import cache_directory
 from onceproof.errors import UsageError, unknown_name
+from onceproof.files import write_whole
 from onceproof.jars.lock import (
     KAFKA_PREFIX,
     LOCK_FILE,
@@ -91,6 +91,4 @@ def _make(set_name: str) -> str:
 
 def _write(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f"{file.name}.{os.getpid()}")
-    part.write_text(text, encoding="utf-8")
-    part.replace(file)
+    write_whole(file, text)

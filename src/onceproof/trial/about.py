@@ -12,6 +12,7 @@ from typing import Any
 
 import onceproof
 from onceproof.databases.catalog import DATABASES
+from onceproof.files import write_json
 from onceproof.history.run_directory import RunDirectory
 from onceproof.jars.local_lock import is_committed
 from onceproof.jars.lock import KAFKA_PREFIX, STREAMS_PREFIX, committed_lock
@@ -131,15 +132,11 @@ def write_run_json(directory: RunDirectory, plan: Plan, began_at: float) -> None
         },
         "repeat": plan.repeat,
     }
-    _write(directory, about)
+    write_json(directory.run_json, about)
 
 
 def add_judgement(directory: RunDirectory, facts: CaseFacts, besides: Besides) -> None:
     """What the judge knew besides the data, for whoever judges this run again."""
     about = json.loads(directory.run_json.read_text())
     about["case"] = {**facts.to_json(), **asdict(besides)}
-    _write(directory, about)
-
-
-def _write(directory: RunDirectory, about: dict[str, Any]) -> None:
-    directory.run_json.write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+    write_json(directory.run_json, about)
