@@ -27,7 +27,7 @@ def check(
             raise UsageError(f"{run_dir} is no finished run directory: {needed.name} is missing")
     try:
         stored = TrialResult.load(directory.verdict_json)
-        about = json.loads(directory.run_json.read_text())
+        about = json.loads(directory.run_json.read_text(encoding="utf-8"))
         if "case" not in about:
             raise UsageError(f"{run_dir} was never judged: it has nothing to judge again")
         facts, besides = read_case(about["case"], stored)

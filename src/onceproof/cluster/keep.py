@@ -92,7 +92,7 @@ def save(cluster: LocalCluster, state_file: Path) -> KeptCluster:
 
 def load(state_file: Path) -> KeptCluster:
     try:
-        data = json.loads(state_file.read_text())
+        data = json.loads(state_file.read_text(encoding="utf-8"))
         brokers = tuple(KeptBroker(**broker) for broker in data.pop("brokers"))
         return KeptCluster(**data, brokers=brokers)
     except FileNotFoundError as error:

@@ -29,7 +29,6 @@ from onceproof.faults.jvm.rule import (
 from onceproof.faults.victim import Victim
 
 DELAY, FAIL = "delay_method", "fail_method"
-METHOD_ACTIONS = (DELAY, FAIL)
 _NEEDS = {DELAY: "delay_s", FAIL: "exception"}
 _TAKES = ("method", "times", "condition")
 METHOD_PARAMETERS = {*_TAKES, *_NEEDS.values()}

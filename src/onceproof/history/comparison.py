@@ -151,7 +151,7 @@ class Comparison:
 
     @staticmethod
     def load(path: Path) -> "Comparison":
-        data = json.loads(path.read_text())
+        data = json.loads(path.read_text(encoding="utf-8"))
         data.pop("measured")
         modes = (Mode(**{**each, "allows": tuple(each["allows"])}) for each in data.pop("modes"))
         cells = tuple(map(_cell, data.pop("cells")))

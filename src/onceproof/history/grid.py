@@ -92,7 +92,7 @@ class Grid:
 
     @staticmethod
     def load(path: Path) -> "Grid":
-        data = json.loads(path.read_text())
+        data = json.loads(path.read_text(encoding="utf-8"))
         data.pop("counts")
         cells = [
             {**cell, "outcome": Outcome(cell["outcome"]), "anomalies": tuple(cell["anomalies"])}

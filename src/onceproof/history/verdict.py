@@ -93,4 +93,4 @@ class TrialResult:
 
     @staticmethod
     def load(path: Path) -> "TrialResult":
-        return TrialResult.from_json(json.loads(path.read_text()))
+        return TrialResult.from_json(json.loads(path.read_text(encoding="utf-8")))

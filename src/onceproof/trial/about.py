@@ -137,6 +137,6 @@ def write_run_json(directory: RunDirectory, plan: Plan, began_at: float) -> None
 
 def add_judgement(directory: RunDirectory, facts: CaseFacts, besides: Besides) -> None:
     """What the judge knew besides the data, for whoever judges this run again."""
-    about = json.loads(directory.run_json.read_text())
+    about = json.loads(directory.run_json.read_text(encoding="utf-8"))
     about["case"] = {**facts.to_json(), **asdict(besides)}
     write_json(directory.run_json, about)

@@ -275,6 +275,16 @@ def test_a_users_own_command_is_tried_with_its_task_and_what_was_said_of_it(
     assert "--command 'my '\"'\"'odd app'\"'\"'' --workload fold --seed 9" in found.repeat
 
 
+def test_a_run_of_before_says_less_of_its_command_and_is_read_all_the_same(
+    store: Callable[..., Path],
+) -> None:
+    stored = store(command="my-app", settings=("transactional=true",))
+    about = json.loads((stored / "run.json").read_text())
+    del about["declared"]
+    (stored / "run.json").write_text(json.dumps({**about, "transactional": True}))
+    assert load_broken_run(stored).scenario.settings["transactional"] == "true"
+
+
 def test_a_cluster_that_ran_already_is_used_again(store: Callable[..., Path]) -> None:
     run_dir = store(scenario="tc02_crash_loop", bootstrap_server="localhost:9092")
     trials = MadeUpTrials(lambda plan: len(plan.schedule) > 0)

@@ -65,5 +65,5 @@ def save_positions(directory: RunDirectory, position: dict[int, int] | None) -> 
 
 
 def load_positions(directory: RunDirectory) -> dict[int, int] | None:
-    stored = json.loads((directory.history / POSITIONS_FILE).read_text())
+    stored = json.loads((directory.history / POSITIONS_FILE).read_text(encoding="utf-8"))
     return None if stored is None else {int(key): n for key, n in stored.items()}

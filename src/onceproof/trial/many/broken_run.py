@@ -64,7 +64,10 @@ def _broken_run(run_dir: Path, about: Mapping[str, Any], result: TrialResult) ->
     settings = dict(about["settings"])
     is_command = about["command"] is not None
     if is_command:
-        settings |= as_settings(about["declared"])
+        # Runs of before say only this one.
+        settings |= as_settings(
+            about.get("declared", {"transactional": about.get("transactional")})
+        )
     return BrokenRun(
         path=run_dir,
         scenario=make_scenario({**about["scenario"], "settings": settings}),
