@@ -155,6 +155,8 @@ def arguments() -> argparse.Namespace:
         "--read-tuned", action="store_true", help="the source does not wait either (READ_TUNED)"
     )
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
+    parser.add_argument("--only-tuned", action="store_true", help="the last two variants alone")
+    parser.add_argument("--jvm", action="store_true", help="lanes by Spark's own JVM")
     parser.add_argument("--filling", choices=FILLINGS, default="repeats")
     parser.add_argument("--warm-batches", type=int, default=0, help="small ones, before all rounds")
     parser.add_argument(
@@ -185,9 +187,10 @@ def warm_up(stage: Stage, job: Job, fed: Input, asked: argparse.Namespace) -> No
 
 def measure(stage: Stage, job: Job, fed: Input, asked: argparse.Namespace) -> None:
     """All rounds of one job on one input, and their table."""
-    rounds: dict[str, list[list[BatchTime]]] = {variant.name: [] for variant in VARIANTS}
+    variants = VARIANTS[-2:] if asked.only_tuned else VARIANTS
+    rounds: dict[str, list[list[BatchTime]]] = {variant.name: [] for variant in variants}
     for number in range(asked.rounds + 1):
-        for variant in VARIANTS:
+        for variant in variants:
             batches = run(stage, job, fed, variant, asked)
             say(
                 f"{job.name}, {fed.record_bytes} bytes, round {number}, {variant.name}:"
@@ -219,6 +222,7 @@ def run(
             lanes=asked.lanes,
             options=options,
             small_batch_bytes=asked.small_batch_bytes,
+            jvm=asked.jvm,
         )
         batches = stage.run_to_the_end(writer.foreachBatch(sink))
         say(f"  slowest lanes of the last batch, ms: {_steps(sink)}")
@@ -232,13 +236,17 @@ def run(
 
 
 def _steps(sink: ExactlyOnceKafka) -> str:
-    return ", ".join(f"{step} {ms:.0f}" for step, ms in slowest_lanes(sink).items())
+    steps = ", ".join(f"{step} {ms:.0f}" for step, ms in slowest_lanes(sink).items())
+    last = sink.last_batch
+    assert last is not None
+    told = f"take up {last.take_up_ms:.0f}, tasks {last.tasks_ms:.0f}, in all {last.total_ms:.0f}"
+    return f"{steps}; {told} ({last.writer})"
 
 
 def report(job: Job, fed: Input, rounds: dict[str, list[list[BatchTime]]]) -> None:
     rates = {name: statistics.median(map(warm_rate, runs)) for name, runs in rounds.items()}
     rows = []
-    for variant in VARIANTS:
+    for variant in (each for each in VARIANTS if each.name in rounds):
         runs = rounds[variant.name]
         against = "" if variant.against is None else rates[variant.name] / rates[variant.against]
         rows.append(

@@ -32,7 +32,10 @@ SLOW = (
 class Line:
     """A topic of one partition, copied by a lane that an executor writes."""
 
-    def __init__(self, cluster: LocalCluster, spark: SparkSession, folder: Path, name: str) -> None:
+    def __init__(
+        self, cluster: LocalCluster, spark: SparkSession, folder: Path, name: str, jvm: bool
+    ) -> None:
+        self._jvm = jvm
         self._cluster = cluster
         self._spark = spark
         self._folder = folder
@@ -52,6 +55,7 @@ class Line:
             topic=self.output,
             options={"kafka.bootstrap.servers": self._bootstrap},
             small_batch_bytes=0,
+            jvm=self._jvm,
         )
         source = (
             self._spark.readStream.format("kafka")
@@ -83,11 +87,11 @@ class Line:
         return sorted(int(each.value()) for each in committed(self._cluster, self.output))
 
 
-@pytest.fixture
+@pytest.fixture(params=[False, True], ids=["python", "jvm"])
 def line(
     cluster: LocalCluster, spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Line:
-    return Line(cluster, spark, tmp_path, str(abs(hash(request.node.name))))
+    return Line(cluster, spark, tmp_path, str(abs(hash(request.node.name))), request.param)
 
 
 def test_a_source_that_fails_in_the_middle_of_a_lane_leaves_nothing_of_it(line: Line) -> None:

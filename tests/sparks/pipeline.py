@@ -58,6 +58,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--lanes", type=int, default=4)
     parser.add_argument("--small-lane-bytes", type=int, default=64 * 1024)
     parser.add_argument("--small-batch-bytes", type=int, default=0)
+    parser.add_argument("--jvm", choices=["yes", "no"], default="no", help="who writes lanes")
     parser.add_argument("--batch-size", type=int, required=True, help="records of a micro-batch")
     parser.add_argument("--trigger", choices=["available-now", "micro-batches"], required=True)
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
@@ -116,6 +117,7 @@ def told(wanted: argparse.Namespace, name: str) -> Callable[[DataFrame, int], No
         options={"kafka.bootstrap.servers": wanted.bootstrap},
         small_lane_bytes=wanted.small_lane_bytes,
         small_batch_bytes=wanted.small_batch_bytes,
+        jvm=wanted.jvm == "yes",
     )
 
     def write(batch: DataFrame, batch_id: int) -> None:
@@ -127,6 +129,7 @@ def told(wanted: argparse.Namespace, name: str) -> Callable[[DataFrame, int], No
             batch=batch_id,
             rows=sum(report.rows for report in sink.last_reports),
             cut=sink.last_batch.cut if sink.last_batch else None,
+            writer=sink.last_batch.writer if sink.last_batch else None,
             states=sorted({str(report.state) for report in sink.last_reports}),
             seconds=round(time.monotonic() - started, 2),
         )

@@ -4,8 +4,9 @@
 
 Sixteen lives of a driver. In each, executors and Python workers are killed, every second time with
 a transaction seen open, each kill only after both pipelines have written a batch since the last
-one; then the driver is killed. Lives differ: number of lanes, whether small batches go whole, and
-whether a lane's rows come to Python in one piece or in many: one that dies between two is cut off.
+one; then the driver is killed. Lives differ: number of lanes, whether small batches go whole, who
+writes lanes (Spark's JVM or Python), and whether a lane's rows come to Python in one piece or in
+many: one that dies between two is cut off.
 """
 
 import itertools
@@ -44,7 +45,8 @@ from onceproof.workloads.pace import Pace
 pytestmark = [pytest.mark.jury, pytest.mark.timeout(5400)]
 LIVES = 16
 TARGETS = ["worker", "worker", "executor"] * 4
-WHOLE_EVERY = 4  # each fourth life writes its batches whole: no Python worker is at work there
+# How each life writes, in turn. Only in one of Python's own are Python workers at work.
+WAYS = ("jvm", "python", "jvm", "whole")
 RECORDS_MAX = 1_000_000
 RECORDS_A_SECOND = 300
 BATCH_SIZE = 2_000
@@ -67,23 +69,27 @@ class Ordeal:
     def __init__(self, program: Program, standalone: Standalone, folder: Path) -> None:
         self.program = program
         self.kills = Kills()
+        self.writers: Counter[str] = Counter()  # of how many batches
         self._standalone = standalone
         self._folder = folder
         self._dice = random.Random(4)
 
     def live(self, number: int) -> None:
         """One life of the driver, from its start to its end by SIGKILL."""
-        is_whole = number % WHOLE_EVERY == WHOLE_EVERY - 1
-        run = self.start("micro-batches", is_whole=is_whole)
+        way = WAYS[number % len(WAYS)]
+        run = self.start("micro-batches", way)
         self.program.wait_for_batches(1)
-        targets = ["executor"] * len(TARGETS) if is_whole else list(TARGETS)
+        targets = list(TARGETS) if way == "python" else ["executor"] * len(TARGETS)
         self._dice.shuffle(targets)
         for target in targets:
             self._kill(target, lambda target=target: self._signal(target))
             self._await_more_batches()
+        self.writers.update(
+            line["writer"] for name in PIPELINES for line in self.program.batches(name)
+        )
         self._kill("driver", lambda: _killed(run))
 
-    def start(self, trigger: str, *, is_whole: bool) -> Child:
+    def start(self, trigger: str, way: str) -> Child:
         lanes = self._dice.choice([1, 2, 3, 4, 8])
         return self.program.start(
             trigger,
@@ -97,7 +103,8 @@ class Ordeal:
             options={
                 "--lanes": str(lanes),
                 "--small-lane-bytes": "0",  # all lanes on executors
-                "--small-batch-bytes": str(2**20 if is_whole else 0),
+                "--small-batch-bytes": str(2**20 if way == "whole" else 0),
+                "--jvm": "yes" if way == "jvm" else "no",
             },
         )
 
@@ -205,10 +212,11 @@ def test_nothing_is_lost_repeated_torn_or_reordered(
                 _say(number, ordeal.kills)
         finally:
             feed.stop()
-        ordeal.start("available-now", is_whole=False)
+        ordeal.start("available-now", "jvm")
         program.wait_for_end()
 
         kills = ordeal.kills
+        assert set(ordeal.writers) == {"jvm", "python"}, ordeal.writers
         assert sum(kills.counted.values()) == LIVES * (len(TARGETS) + 1)
         assert sum(kills.in_transaction.values()) > sum(kills.counted.values()) // 5, kills
         for pipeline, workload in PIPELINES.items():

@@ -51,6 +51,7 @@ class TakenUp:
     settings: Settings
     manifest: Manifest
     is_replay: bool
+    announced_at: int | None = None  # where its manifest lies, if this run has announced it
     decision: Decision | None = None  # an operator's, about this very batch
 
 
@@ -133,7 +134,9 @@ class Announcer:
             return query
 
         self._announcement = Background(commit)
-        return TakenUp(settings=self._settings, manifest=manifest, is_replay=False)
+        return TakenUp(
+            settings=self._settings, manifest=manifest, is_replay=False, announced_at=lead.end
+        )
 
     def write_whole(
         self, lead: Lead, query: str, batch_id: int, rows: LaneRows

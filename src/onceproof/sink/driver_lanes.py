@@ -64,6 +64,12 @@ class DriverLanes:
         small = self._settings.small_batch_bytes
         return small == 0 or sum(report.size for report in reports) > small
 
+    def end_all(self) -> None:
+        """Nobody of here fences a lane any more after this."""
+        for lane in list(self._ahead):
+            self._ahead.pop(lane).end()
+        self.close_open()
+
     def let_go(self) -> None:
         for lane in list(self._ahead):
             self._drop(lane)

@@ -46,7 +46,7 @@ def require_clients(session: "SparkSession") -> None:
     if str(context.master).startswith("local"):  # this very Python, which has it
         return
     tasks = int(context.defaultParallelism)
-    with _failures_told_apart():
+    with failures_told_apart():
         found: list[Any] = (
             session.range(0, tasks, 1, tasks).mapInArrow(probe, "lacks string").limit(1).collect()
         )
@@ -83,7 +83,7 @@ def cancelled_if(session: "SparkSession", is_lost: Callable[[], bool]) -> Iterat
 
 def run_tasks(rows: "DataFrame", task: Task) -> list[LaneReport]:
     """One report of each partition that has rows."""
-    with _failures_told_apart(), small_pieces(rows.sparkSession):
+    with failures_told_apart(), small_pieces(rows.sparkSession):
         found: list[Any] = rows.mapInArrow(task_function(task), REPORT_SCHEMA).collect()
     return [LaneReport(**_plain(row.asDict())) for row in found]
 
@@ -98,7 +98,7 @@ def collect_rows(rows: "DataFrame") -> "Generator[pyarrow.RecordBatch, None, Non
     from py4j.protocol import Py4JError
     from pyspark.sql.pandas.serializers import ArrowCollectSerializer
 
-    with _failures_told_apart(UncollectedError):
+    with failures_told_apart(UncollectedError):
         where, secret, server = rows._jdf.collectAsArrowToPython()
         file, connection = _connect()(where, secret)
         connection.settimeout(None)  # a batch takes what it takes
@@ -135,7 +135,7 @@ def _unwrapped() -> AbstractContextManager[Any]:
 
 
 @contextmanager
-def _failures_told_apart(kind: type[LaneError] = LaneError) -> Iterator[None]:
+def failures_told_apart(kind: type[LaneError] = LaneError) -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

@@ -8,7 +8,8 @@ replay   the manifest is committed again under a new name, then all lanes are fe
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from onceproof.sink.cut import Lanes, cut_batch, lanes_again
 from onceproof.sink.driver_lanes import DriverLanes
 from onceproof.sink.errors import LaneError
 from onceproof.sink.execution import cancelled_if, run_tasks, speculates
+from onceproof.sink.jvm.lanes import JvmLanes
 from onceproof.sink.lane import decide, require_manifest
 from onceproof.sink.ledger.entries import Cut, Decision, Token
 from onceproof.sink.ledger.topic import ensure_ledger
@@ -27,7 +29,7 @@ from onceproof.sink.task import Task
 from onceproof.sink.work import Work
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 _log = logging.getLogger("onceproof.sink")
@@ -37,18 +39,24 @@ class LanedBatches:
     def __init__(self, announcer: Announcer) -> None:
         self._announcer = announcer
         self._lanes = DriverLanes(announcer.settings)
+        self._jvm = JvmLanes()
         self.tasks_ms = self.driver_lanes_ms = 0.0  # of the last batch
+        self.is_by_jvm = False  # the last batch
 
     def let_go(self) -> None:
         self._lanes.let_go()
 
     def write(self, batch: "DataFrame", taken: TakenUp, lanes: Lanes) -> list[LaneReport]:
         self._begin(taken)
-        return self._pass(batch, taken, _lane_of(taken, lanes))
+        lane_of = _lane_of(taken, lanes)
+        if self._jvm.can_write(batch.sparkSession, taken.settings):
+            return self._pass_in_the_jvm(batch, taken, lane_of)
+        return self._pass(batch, taken, lane_of)
 
     def replay(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
         """Fence all lanes, read all tokens, compare, and only then write what is missing."""
         self._begin(taken)
+        self._jvm.forget()
         ensure_ledger(taken.settings, taken.manifest.lanes)
         committed = self._committed(taken)
         if taken.decision is Decision.SKIP:
@@ -75,6 +83,7 @@ class LanedBatches:
 
     def _begin(self, taken: TakenUp) -> None:
         self.tasks_ms = self.driver_lanes_ms = 0.0
+        self.is_by_jvm = False
         self._lanes.use(taken.settings)
 
     def _committed(self, taken: TakenUp) -> dict[int, Token]:
@@ -123,15 +132,8 @@ class LanedBatches:
         """
         session, work = batch.sparkSession, _work(taken)
         task = Task(work=work, lane_of=lane_of, write=True, has_twins=speculates(session))
-        try:
-            with cancelled_if(session, self._announcer.is_refused):
-                reports = self._run(batch, taken, task)
-        except BaseException as error:
-            # Why the manifest was refused says more than what came of it.
-            if isinstance(error, LaneError) or self._announcer.is_refused():
-                self._announcer.confirm()
-            raise
-        self._announcer.confirm()  # no lane is written before its manifest is committed
+        with self._announced(session):
+            reports = self._run(batch, taken, task)
         compare(reports)
         asked = [report for report in reports if report.partition in lane_of]
         began = time.monotonic()
@@ -140,6 +142,36 @@ class LanedBatches:
         for report in done:
             refuse(report, taken)
         return done
+
+    def _pass_in_the_jvm(
+        self, batch: "DataFrame", taken: TakenUp, lane_of: dict[int, int]
+    ) -> list[LaneReport]:
+        """All lanes, for the first time."""
+        work, began = _work(taken), time.monotonic()
+        self._lanes.end_all()
+        self._jvm.find_ends(taken, work)
+        with self._announced(batch.sparkSession):
+            manifest = taken.manifest
+            rows = cut_batch(batch, Cut(manifest.cut), manifest.lanes, taken.settings.topic)
+            reports = self._jvm.write(rows, taken, work, lane_of)
+        for report in reports:
+            refuse(report, taken)
+        self.tasks_ms += (time.monotonic() - began) * 1000
+        self.is_by_jvm = True
+        return reports
+
+    @contextmanager
+    def _announced(self, session: "SparkSession") -> Iterator[None]:
+        """While the lanes are computed their manifest is committed: they end with it, or for it."""
+        try:
+            with cancelled_if(session, self._announcer.is_refused):
+                yield
+        except BaseException as error:
+            # Why the manifest was refused says more than what came of it.
+            if isinstance(error, LaneError) or self._announcer.is_refused():
+                self._announcer.confirm()
+            raise
+        self._announcer.confirm()  # no lane is written before its manifest is committed
 
     def _run(self, batch: "DataFrame", taken: TakenUp, task: Task) -> list[LaneReport]:
         manifest, began = taken.manifest, time.monotonic()

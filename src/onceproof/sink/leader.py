@@ -55,6 +55,7 @@ def exactly_once_kafka(
     small_lane_bytes: int = SMALL_LANE_BYTES_DEFAULT,
     small_batch_bytes: int = SMALL_BATCH_BYTES_DEFAULT,
     fast: bool = True,
+    jvm: bool = False,
     on_batch: Callable[[BatchReport], None] | None = None,
 ) -> "ExactlyOnceKafka":
     """The function to give to `foreachBatch`.
@@ -69,6 +70,7 @@ def exactly_once_kafka(
     small_batch_bytes  batches expected to be up to this size are written by the driver as a whole,
                        in one transaction; 0: never
     fast      False: use confluent-kafka's own calls only
+    jvm       True: lanes are written by Spark's own JVM, where it can: no row goes through Python
     on_batch  called with the metrics of each batch after it is committed
     """
     settings = make_settings(
@@ -82,6 +84,7 @@ def exactly_once_kafka(
         small_lane_bytes=small_lane_bytes,
         small_batch_bytes=small_batch_bytes,
         fast=fast,
+        jvm=jvm,
     )
     return ExactlyOnceKafka(settings, on_batch)
 
@@ -160,6 +163,7 @@ class ExactlyOnceKafka:
         self.last_batch = BatchReport(
             batch=batch_id,
             cut=taken.manifest.cut,
+            writer="jvm" if not is_whole and self._laned.is_by_jvm else "python",
             is_replay=taken.is_replay,
             rows=rows_written(reports),
             lanes=tuple(sorted(reports, key=lambda report: report.lane or 0)),

@@ -13,6 +13,7 @@ class LaneState(StrEnum):
     DIFFERS = "differs"  # a token of this batch was there, and its digest does not agree
     FOREIGN = "foreign"  # the token belongs to a later batch or to another query
     REFUSED = "refused"  # the brokers will not take it, however often it is tried
+    FAILED = "failed"  # by Spark's JVM: the batch is taken up again, the ledger tells what is left
     OUTLASTED = "outlasted"  # its transaction took longer than its timeout
     CARRIED = "carried"  # so few rows that they came to the driver, which is to write them
     MEASURED = "measured"  # only looked at
@@ -63,6 +64,7 @@ class BatchReport:
 
     batch: int
     cut: str
+    writer: str  # "jvm": lanes by Spark's own JVM; "python": by Python workers or the driver
     is_replay: bool
     rows: int
     lanes: tuple[LaneReport, ...]

@@ -21,12 +21,14 @@ class Settings:
     lanes: int
     ledger_topic: str
     client: tuple[tuple[str, str], ...] = field(repr=False)  # may hold secrets
+    options: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # as the user gave them
     transaction_timeout_ms: int = TRANSACTION_TIMEOUT_MS_DEFAULT
     takeover: bool = False
     adopt: bool = False
     small_lane_bytes: int = SMALL_LANE_BYTES_DEFAULT
     small_batch_bytes: int = SMALL_BATCH_BYTES_DEFAULT
     fast: bool = True
+    jvm: bool = False
     connect_to_all: bool = False  # ahead, where there are few brokers
 
     def driver_transactional_id(self) -> str:
@@ -79,6 +81,7 @@ def make_settings(
     small_lane_bytes: int,
     small_batch_bytes: int,
     fast: bool,
+    jvm: bool = False,
 ) -> Settings:
     if not sink_id:
         raise SinkError("sink_id must be a name that stays the same over restarts; got nothing")
@@ -98,10 +101,12 @@ def make_settings(
         lanes=lanes,
         ledger_topic=ledger_topic or f"{sink_id}.ledger",
         client=tuple(sorted(client.items())),
+        options=tuple(sorted((name, str(value)) for name, value in options.items())),
         transaction_timeout_ms=timeout,
         takeover=takeover,
         adopt=adopt,
         small_lane_bytes=small_lane_bytes,
         small_batch_bytes=small_batch_bytes,
         fast=fast,
+        jvm=jvm,
     )

@@ -4,7 +4,13 @@ from collections.abc import Sequence
 
 from onceproof.sink.announcing import TakenUp
 from onceproof.sink.digest import RowsDigest
-from onceproof.sink.errors import OutlastedError, OwnershipError, RefusedError, ReplayError
+from onceproof.sink.errors import (
+    LaneError,
+    OutlastedError,
+    OwnershipError,
+    RefusedError,
+    ReplayError,
+)
 from onceproof.sink.ledger.entries import Token
 from onceproof.sink.reports import LaneReport, LaneState
 
@@ -22,6 +28,8 @@ def refuse(report: LaneReport, taken: TakenUp) -> None:
         raise foreign(taken, report.lane, report.detail)
     if report.state == LaneState.REFUSED:
         raise RefusedError(f"{_place(taken, report.lane)}: {report.detail}")
+    if report.state == LaneState.FAILED:
+        raise LaneError(f"{_place(taken, report.lane)}: {report.detail}")
     if report.state == LaneState.OUTLASTED:
         raise OutlastedError(f"{_place(taken, report.lane)}: {report.detail}")
     if report.state == LaneState.DIFFERS:

@@ -67,9 +67,14 @@ def _stop_if_late(began: float, settings: Settings, place: str, cause: LaneError
     limit_ms = settings.transaction_timeout_ms
     if used_ms < limit_ms:
         return
-    raise OutlastedError(
+    told = outlasted(place, used_ms, limit_ms)
+    raise OutlastedError(f"{told}{'' if cause is None else f'; {cause}'}") from cause
+
+
+def outlasted(place: str, used_ms: float, limit_ms: int) -> str:
+    return (
         f"{place}: writing took {used_ms / 1000:.1f} s, but"
         f" kafka.transaction.timeout.ms is {limit_ms} ({limit_ms / 1000:.1f} s), so the brokers"
         " abort it; raise the timeout (up to the brokers' transaction.max.timeout.ms), make batches"
-        f" smaller (maxOffsetsPerTrigger) or use more lanes{'' if cause is None else f'; {cause}'}"
-    ) from cause
+        " smaller (maxOffsetsPerTrigger) or use more lanes"
+    )

@@ -7,7 +7,7 @@ from pyspark.errors import PySparkException
 
 from onceproof.sink import errors
 from onceproof.sink.errors import LaneError
-from onceproof.sink.execution import _failures_told_apart, speculates
+from onceproof.sink.execution import failures_told_apart, speculates
 
 TRANSIENT = [
     kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, LaneError)
@@ -17,7 +17,7 @@ TRANSIENT = [
 @pytest.mark.parametrize("kind", TRANSIENT)
 def test_a_failed_lane_is_worth_another_pass_whatever_kind_of_one(kind: type[LaneError]) -> None:
     told = f"PythonException: {kind.__module__}.{kind.__qualname__}: no answer"
-    with pytest.raises(LaneError, match="no answer"), _failures_told_apart():
+    with pytest.raises(LaneError, match="no answer"), failures_told_apart():
         raise PySparkException(told)
 
 
@@ -39,5 +39,5 @@ def test_spark_may_be_told_to_speculate_in_any_letters(said: str, *, means: bool
 
 
 def test_a_failure_of_the_query_itself_is_not() -> None:
-    with pytest.raises(PySparkException, match="division by zero"), _failures_told_apart():
+    with pytest.raises(PySparkException, match="division by zero"), failures_told_apart():
         raise PySparkException("PythonException: ZeroDivisionError: division by zero")

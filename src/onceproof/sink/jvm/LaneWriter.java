@@ -1,0 +1,378 @@
+package onceproof.sink;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.Serializable;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.logging.log4j.Level;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.core.config.Configurator;
+import org.apache.spark.TaskContext;
+import org.apache.spark.api.java.function.Function2;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+
+/**
+ * Runs on executors, inside Spark's JVM: one lane of one batch, for the first time.
+ *
+ * <pre>
+ *   fence ─▶ is our manifest the last word? ─▶ rows + token ─▶ does the token lie where the ledger
+ *   (Fencing)         (Announcement)             ended when the driver looked? ─▶ commit
+ * </pre>
+ *
+ * The last question stands for reading the ledger after the fence: whatever anybody has added to
+ * this lane's part of it since the driver looked lies where our token should.
+ *
+ * Whatever else happens is told as "failed", nothing of it is committed (or nobody knows), and the
+ * driver takes the batch up again, as after a crash. All rows are read in any case: a task that
+ * stops reading early leaves Spark's state uncommitted.
+ *
+ * Compiled on the driver by Spark's own compiler, Janino: no lambdas, no inferred type arguments.
+ */
+public final class LaneWriter implements Function2, Serializable {
+    private static final long serialVersionUID = 2L;
+
+    private final String plan; // JSON; may hold secrets
+
+    public LaneWriter(String plan) {
+        this.plan = plan;
+    }
+
+    public Object call(Object partition, Object rows) throws Exception {
+        JsonNode told = new ObjectMapper().readTree(plan);
+        JsonNode lane = told.get("lanes").get(String.valueOf(partition));
+        if (lane == null) {
+            throw new IllegalStateException("no lane for partition " + partition);
+        }
+        Talkative.quiet();
+        Lane task = new Lane(told, lane, ((Integer) partition).intValue());
+        return Collections.singletonList(task.carryOut((Iterator) rows)).iterator();
+    }
+
+    /** One task. */
+    private static final class Lane implements Callback {
+        private static final int ROW_BYTES = 32; // what Arrow takes for a row besides key and value
+        private static final Duration CLOSING = Duration.ofSeconds(5);
+
+        private final JsonNode told;
+        private final JsonNode lane;
+        private final int partition;
+        private final String topic;
+        private final int topicAt, partitionAt, keyAt, valueAt, headersAt, firstHashAt, secondHashAt, laneAt;
+        private final long limitMs;
+
+        private KafkaProducer producer;
+        private volatile Exception undelivered; // set by the producer's own thread
+        private Exception failure;
+        private long beganWriting;
+        private long rows, size, firstSum, secondSum;
+        private double fenceMs, readMs, writeMs, commitMs;
+        private long tokenOffset = -1;
+        private boolean isLate;
+
+        Lane(JsonNode told, JsonNode lane, int partition) {
+            this.told = told;
+            this.lane = lane;
+            this.partition = partition;
+            this.topic = told.get("topic").isNull() ? null : told.get("topic").asText();
+            this.limitMs = told.get("transaction_timeout_ms").asLong();
+            this.topicAt = column("topic");
+            this.partitionAt = column("partition");
+            this.keyAt = column("key");
+            this.valueAt = column("value");
+            this.headersAt = column("headers");
+            this.firstHashAt = column("__hash_1");
+            this.secondHashAt = column("__hash_2");
+            this.laneAt = column("__lane");
+        }
+
+        private int column(String name) {
+            JsonNode place = told.get("columns").get(name);
+            return place == null ? -1 : place.asInt();
+        }
+
+        String carryOut(Iterator source) throws Exception {
+            Thread opening = new Thread(new Opening(this), "onceproof-sink-opening");
+            opening.setDaemon(true);
+            opening.start();
+            boolean isDone = false;
+            try {
+                boolean isAny = source.hasNext(); // computes the first rows meanwhile
+                opening.join();
+                begin();
+                while (isAny) {
+                    take((InternalRow) source.next());
+                    isAny = source.hasNext();
+                }
+                commit();
+                isDone = true;
+            } finally {
+                if (!isDone) {
+                    opening.interrupt();
+                    opening.join();
+                }
+                close(isDone && failure == null);
+            }
+            return report();
+        }
+
+        void open() {
+            long began = System.nanoTime();
+            try {
+                Fencing fencing = Fencing.of(told.get("generation").asText(), producerSettings());
+                producer = fencing.producer;
+                fenceMs = since(began);
+                long asked = System.nanoTime();
+                new Announcement(told.get("ledger").asText(), told.get("manifest"))
+                        .require(mapOf(told.get("reader")), fencing.fenced);
+                readMs = since(asked);
+            } catch (Exception problem) {
+                failure = problem;
+            }
+        }
+
+        private Map producerSettings() {
+            Map settings = mapOf(told.get("producer"));
+            settings.put("transactional.id", lane.get("transactional_id").asText());
+            return settings;
+        }
+
+        private void begin() {
+            beganWriting = System.nanoTime();
+            if (failure != null) {
+                return;
+            }
+            try {
+                producer.beginTransaction();
+            } catch (RuntimeException problem) {
+                failed(problem);
+            }
+        }
+
+        private void take(InternalRow row) {
+            firstSum += row.getLong(firstHashAt);
+            secondSum += row.getLong(secondHashAt);
+            rows += 1;
+            if (laneAt >= 0 && row.getInt(laneAt) != partition) {
+                throw new IllegalStateException("a row of lane " + row.getInt(laneAt)
+                        + " came to the task of lane " + partition);
+            }
+            stopIfLate();
+            if (failure != null) {
+                return;
+            }
+            try {
+                producer.send(recordOf(row), this);
+            } catch (RuntimeException problem) {
+                failed(problem);
+            }
+            failIfUndelivered();
+        }
+
+        private ProducerRecord recordOf(InternalRow row) {
+            byte[] value = bytesAt(row, valueAt);
+            byte[] key = bytesAt(row, keyAt);
+            String to = topic != null ? topic : row.isNullAt(topicAt) ? null : row.getUTF8String(topicAt).toString();
+            if (to == null) {
+                throw new IllegalArgumentException("a row has no topic, and the sink was given none");
+            }
+            Integer at = partitionAt < 0 || row.isNullAt(partitionAt) ? null : Integer.valueOf(row.getInt(partitionAt));
+            size += ROW_BYTES + (key == null ? 0 : key.length) + (value == null ? 0 : value.length);
+            ProducerRecord record = new ProducerRecord(to, at, null, key, value, null);
+            if (headersAt >= 0 && !row.isNullAt(headersAt)) {
+                addHeaders(record, row.getArray(headersAt));
+            }
+            return record;
+        }
+
+        private void addHeaders(ProducerRecord record, ArrayData headers) {
+            for (int i = 0; i < headers.numElements(); i++) {
+                InternalRow header = headers.getStruct(i, 2);
+                byte[] content = bytesAt(header, 1);
+                record.headers().add(new RecordHeader(header.getUTF8String(0).toString(), content));
+                size += content == null ? 0 : content.length;
+            }
+        }
+
+        private static byte[] bytesAt(InternalRow row, int place) {
+            return place < 0 || row.isNullAt(place) ? null : row.getBinary(place);
+        }
+
+        /** A transaction that outlasts its timeout is aborted by the brokers, whatever we do. */
+        private void stopIfLate() {
+            if (failure == null && since(beganWriting) >= limitMs) {
+                failed(new IllegalStateException("late"));
+            }
+        }
+
+        private void failIfUndelivered() {
+            if (undelivered != null) {
+                fail(undelivered);
+            }
+        }
+
+        private void commit() throws Exception {
+            TaskContext.get().killTaskIfInterrupted();
+            stopIfLate();
+            if (failure != null) {
+                return;
+            }
+            try {
+                Future token = producer.send(token());
+                producer.flush();
+                failIfUndelivered();
+                if (failure != null) {
+                    return;
+                }
+                tokenOffset = ((RecordMetadata) token.get()).offset();
+                requireItsPlace();
+                writeMs = since(beganWriting);
+                long written = System.nanoTime();
+                producer.commitTransaction();
+                commitMs = since(written);
+                Fencing.begin(told.get("generation").asText(), producerSettings());
+            } catch (RuntimeException problem) {
+                failed(problem);
+            } catch (ExecutionException problem) {
+                fail(problem);
+            }
+        }
+
+        private void requireItsPlace() {
+            long end = lane.get("end").asLong();
+            if (tokenOffset != end) {
+                throw new IllegalStateException("the token lies at " + tokenOffset + " of "
+                        + told.get("ledger").asText() + "-" + lane.get("partition").asInt() + "; expected "
+                        + end + ": somebody else has written there since the driver looked");
+            }
+        }
+
+        private ProducerRecord token() throws Exception {
+            ObjectMapper mapper = new ObjectMapper();
+            ObjectNode token = (ObjectNode) mapper.readTree(lane.get("token").asText());
+            token.put("rows", rows);
+            token.put("digest", digest());
+            return new ProducerRecord(told.get("ledger").asText(), Integer.valueOf(lane.get("partition").asInt()),
+                    null, lane.get("key").asText().getBytes(StandardCharsets.UTF_8), mapper.writeValueAsBytes(token), null);
+        }
+
+        private String digest() {
+            return String.format("%016x%016x", new Object[] {Long.valueOf(firstSum), Long.valueOf(secondSum)});
+        }
+
+        /** An interrupted task is Spark's affair: it goes on as one. */
+        private void failed(RuntimeException problem) {
+            if (problem instanceof InterruptException) {
+                throw problem;
+            }
+            fail(problem);
+        }
+
+        /** Whatever fails when it is late fails of that: brokers fence who is. */
+        private void fail(Exception problem) {
+            if (failure == null) {
+                failure = problem;
+                isLate = beganWriting != 0 && since(beganWriting) >= limitMs;
+            }
+        }
+
+        private void close(boolean isCommitted) {
+            if (producer == null) {
+                return;
+            }
+            if (!isCommitted) {
+                try {
+                    producer.abortTransaction(); // else the next fence does it
+                } catch (RuntimeException problem) {
+                    // There was none, or it is not ours to end any more.
+                }
+            }
+            producer.close(isCommitted ? CLOSING : Duration.ZERO);
+        }
+
+        private String report() throws Exception {
+            ObjectMapper mapper = new ObjectMapper();
+            ObjectNode report = mapper.createObjectNode();
+            report.put("partition", partition);
+            report.put("lane", lane.get("lane").asInt());
+            report.put("state", failure == null ? "committed" : isLate ? "outlasted" : "failed");
+            report.put("rows", rows);
+            report.put("digest", digest());
+            report.put("size", size);
+            report.put("detail", failure == null ? "" : String.valueOf(failure));
+            report.put("fence_ms", fenceMs);
+            report.put("read_ms", readMs);
+            report.put("write_ms", isLate ? since(beganWriting) : writeMs);
+            report.put("commit_ms", commitMs);
+            report.put("token_offset", tokenOffset);
+            return mapper.writeValueAsString(report);
+        }
+
+        public void onCompletion(RecordMetadata metadata, Exception problem) {
+            if (problem != null && undelivered == null) {
+                undelivered = problem;
+            }
+        }
+    }
+
+    private static final class Opening implements Runnable {
+        private final Lane lane;
+
+        Opening(Lane lane) {
+            this.lane = lane;
+        }
+
+        public void run() {
+            lane.open();
+        }
+    }
+
+    /** At INFO each producer says what it is made of, in a hundred lines. By Log4j 2, as Spark has it. */
+    private static final class Talkative {
+        private static final String[] ONES = {
+            "org.apache.kafka.clients.producer.ProducerConfig", "org.apache.kafka.clients.producer.KafkaProducer",
+            "org.apache.kafka.clients.producer.internals.TransactionManager", "org.apache.kafka.clients.Metadata",
+            "org.apache.kafka.common.utils.AppInfoParser", "org.apache.kafka.common.metrics.Metrics",
+        };
+
+        static void quiet() {
+            try {
+                for (int i = 0; i < ONES.length; i++) {
+                    if (LogManager.getLogger(ONES[i]).getLevel() == Level.INFO) {
+                        Configurator.setLevel(ONES[i], Level.WARN);
+                    }
+                }
+            } catch (LinkageError absent) {
+                // Another log binding: then they talk.
+            }
+        }
+    }
+
+    private static Map mapOf(JsonNode node) {
+        Map found = new HashMap();
+        Iterator names = node.fieldNames();
+        while (names.hasNext()) {
+            String name = (String) names.next();
+            found.put(name, node.get(name).asText());
+        }
+        return found;
+    }
+
+    private static double since(long began) {
+        return (System.nanoTime() - began) / 1e6;
+    }
+}

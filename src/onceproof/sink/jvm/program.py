@@ -1,0 +1,98 @@
+"""Runs on the driver. The Java sources here, made a part of the running Spark application.
+
+    *.java ─▶ Janino (Spark's own compiler) ─▶ classes ─▶ a jar ─▶ addJar ─▶ executors
+
+Compiled against the very Spark and Kafka client that run, so one source does for all versions.
+"""
+
+import atexit
+import shutil
+import tempfile
+import zipfile
+from importlib.resources import files
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from onceproof.sink.errors import SinkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SOURCES = ("Fencing.java", "Announcement.java", "LaneWriter.java")  # each uses those before it
+CLASS = "onceproof.sink.LaneWriter"
+_NEEDED = (
+    "org.apache.kafka.clients.producer.KafkaProducer",
+    "org.codehaus.janino.SimpleCompiler",
+    "com.fasterxml.jackson.databind.ObjectMapper",
+)
+_ready: dict[str, "Program"] = {}  # by application: one jar for all its queries
+_lock = Lock()
+
+
+class NoProgramError(SinkError):
+    """Spark's JVM cannot write lanes, and why."""
+
+
+class Program:
+    def __init__(self, loader: Any, gateway: Any) -> None:
+        self._loader = loader
+        self._gateway = gateway
+        self.producer_settings = self._known_settings()  # by this version of Kafka's client
+
+    def writer(self, plan: str) -> Any:
+        """An instance, on the driver, for Spark to send to its tasks."""
+        arguments = self._gateway.new_array(self._gateway.jvm.java.lang.Object, 1)
+        arguments[0] = plan
+        return self._loader.loadClass(CLASS).getConstructors()[0].newInstance(arguments)
+
+    def _known_settings(self) -> frozenset[str]:
+        new_array, java = self._gateway.new_array, self._gateway.jvm.java.lang
+        config = self._loader.loadClass("org.apache.kafka.clients.producer.ProducerConfig")
+        names = config.getMethod("configNames", new_array(java.Class, 0))
+        return frozenset(names.invoke(None, new_array(java.Object, 0)))
+
+
+def program_for(session: "SparkSession") -> Program:
+    """NoProgramError where there can be none. One application compiles once."""
+    application = session.sparkContext.applicationId
+    with _lock:
+        if application not in _ready:
+            _ready[application] = _made(session)
+        return _ready[application]
+
+
+def _made(session: "SparkSession") -> Program:
+    from py4j.protocol import Py4JError
+
+    context = session.sparkContext
+    gateway: Any = context._gateway
+    jvm = gateway.jvm
+    try:
+        parent = jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
+        for name in _NEEDED:
+            parent.loadClass(name)
+        classes: dict[str, bytes] = {}
+        for source in SOURCES:
+            compiler = jvm.org.codehaus.janino.SimpleCompiler()
+            compiler.setParentClassLoader(parent)
+            compiler.setDebuggingInformation(True, True, False)
+            compiler.cook(source, files("onceproof.sink.jvm").joinpath(source).read_text("utf-8"))
+            classes |= {str(name): bytes(code) for name, code in compiler.getBytecodes().items()}
+            parent = compiler.getClassLoader()
+        context._jsc.addJar(str(_jar(classes)))
+        return Program(parent, gateway)
+    except Py4JError as error:
+        told = str(error).partition("\n")[2].partition("\n")[0] or str(error)
+        raise NoProgramError(f"Spark's JVM cannot write lanes: {told.strip()}") from error
+
+
+def _jar(classes: dict[str, bytes]) -> Path:
+    """Kept while this process lives: executors that come later fetch it, too."""
+    folder = tempfile.mkdtemp(prefix="onceproof-sink-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / "onceproof-sink.jar"
+    with zipfile.ZipFile(path, "w") as jar:
+        for name, code in sorted(classes.items()):
+            jar.writestr(f"{name.replace('.', '/')}.class", code)
+    return path

@@ -1,0 +1,62 @@
+"""The user's options as Java's client has them. Pure.
+
+They were Java's to begin with; what is librdkafka's own, or an alias of it, only Python can take.
+"""
+
+from collections.abc import Collection, Mapping
+
+from onceproof.sink.client.fates import Owned
+from onceproof.sink.client.table import OF_CONSUMERS, TABLE
+from onceproof.sink.client.translation import PREFIX
+from onceproof.sink.settings import Settings
+
+_PRODUCER = {
+    # As the lanes that Python writes (settings.py of the sink): full batches, bounded memory.
+    "linger.ms": "200",
+    "batch.size": "1000000",
+    "buffer.memory": "67108864",
+    # A producer lives for one transaction: nobody wants its metrics.
+    "enable.metrics.push": "false",
+}
+_READER = {
+    "enable.auto.commit": "false",
+    "isolation.level": "read_committed",
+    "auto.offset.reset": "none",
+    "allow.auto.create.topics": "false",
+    "fetch.max.wait.ms": "20",
+}
+_SHARED = ("bootstrap.servers", "client.id", "client.dns.lookup", "security.", "ssl.", "sasl.")
+
+
+def only_pythons(options: Mapping[str, str], known: Collection[str]) -> list[str]:
+    """Options that Java's producer does not know; those that mean nothing to a sink left out."""
+    return sorted(f"{PREFIX}{name}" for name in _of_the_user(options) if name not in known)
+
+
+def producer_settings(
+    options: Mapping[str, str], settings: Settings, known: Collection[str]
+) -> dict[str, str]:
+    return {
+        **{name: value for name, value in _PRODUCER.items() if name in known},
+        **_of_the_user(options),
+        "acks": "all",
+        "enable.idempotence": "true",
+        "transaction.timeout.ms": str(settings.transaction_timeout_ms),
+    }
+
+
+def reader_settings(options: Mapping[str, str]) -> dict[str, str]:
+    """Of the ledger; only how to get there is the user's."""
+    shared = {
+        name: value for name, value in _of_the_user(options).items() if name.startswith(_SHARED)
+    }
+    return {**shared, **_READER}
+
+
+def _of_the_user(options: Mapping[str, str]) -> dict[str, str]:
+    plain = {name.removeprefix(PREFIX): str(value) for name, value in options.items()}
+    return {
+        name: value
+        for name, value in plain.items()
+        if name not in OF_CONSUMERS and not isinstance(TABLE.get(name), Owned)
+    }

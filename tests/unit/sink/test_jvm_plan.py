@@ -1,0 +1,106 @@
+"""What Spark's JVM is told of a batch, and what it answers."""
+
+import json
+
+from onceproof.sink.jvm.plan import plan, read_report
+from onceproof.sink.jvm.settings import only_pythons, producer_settings, reader_settings
+from onceproof.sink.ledger.entries import Manifest, Token, read_entry
+from onceproof.sink.reports import LaneState
+from onceproof.sink.settings import Settings
+from onceproof.sink.work import Work
+
+SETTINGS = Settings(sink_id="s", topic=None, lanes=2, ledger_topic="s.ledger", client=())
+WORK = Work(settings=SETTINGS, query="q", batch=4, announcement="a")
+MANIFEST = Manifest(query="q", batch=4, lanes=2, lanes_ever=2, announcement="a")
+OPTIONS = {
+    "kafka.bootstrap.servers": "b:1",
+    "kafka.linger.ms": "5",
+    "kafka.acks": "all",
+    "kafka.max.poll.records": "100000",
+    "kafka.sasl.jaas.config": "secret",
+}
+KNOWN = {"bootstrap.servers", "linger.ms", "acks", "sasl.jaas.config"}
+
+
+def made() -> dict[str, dict[str, dict[str, object]]]:
+    told = plan(
+        WORK,
+        {0: 1, 1: 0},
+        {0: 10, 1: 20},
+        generation="g",
+        manifest=MANIFEST.to_bytes(),
+        announced_at=7,
+        columns=["value", "__hash_1", "__hash_2"],
+        producer={},
+        reader={},
+    )
+    found: dict[str, dict[str, dict[str, object]]] = json.loads(told)
+    return found
+
+
+def test_each_partition_is_told_its_lane_and_where_that_lanes_ledger_ends() -> None:
+    lanes = made()["lanes"]
+    assert {
+        name: (lane["lane"], lane["partition"], lane["end"]) for name, lane in lanes.items()
+    } == {
+        "0": (1, 2, 20),
+        "1": (0, 1, 10),
+    }
+    assert lanes["0"]["transactional_id"] == "s-lane-1"
+    assert lanes["0"]["key"] == "lane-1"
+
+
+def test_the_token_is_this_batchs_with_nothing_counted_yet() -> None:
+    token = read_entry(str(made()["lanes"]["1"]["token"]).encode())
+    assert isinstance(token, Token)
+    assert (token.query, token.batch, token.lane, token.rows) == ("q", 4, 0, 0)
+
+
+def test_the_manifest_is_told_byte_for_byte_with_its_place() -> None:
+    manifest = made()["manifest"]
+    assert str(manifest["value"]).encode() == MANIFEST.to_bytes()
+    assert (manifest["partition"], manifest["offset"]) == (0, 7)
+
+
+def test_columns_are_told_by_their_places() -> None:
+    assert made()["columns"] == {"value": 0, "__hash_1": 1, "__hash_2": 2}
+
+
+def test_an_answer_is_a_report_and_the_new_end_behind_token_and_marker() -> None:
+    told = {
+        "partition": 0,
+        "lane": 1,
+        "state": "committed",
+        "rows": 3,
+        "digest": "00",
+        "size": 9,
+        "detail": "",
+        "fence_ms": 1.0,
+        "read_ms": 1.0,
+        "write_ms": 1.0,
+        "commit_ms": 1.0,
+        "token_offset": 20,
+    }
+    report, end = read_report(json.dumps(told))
+    assert (report.state, report.lane, report.rows, end) == (LaneState.COMMITTED, 1, 3, 22)
+
+
+def test_options_are_javas_own_but_for_what_the_sink_decides() -> None:
+    settings = producer_settings(OPTIONS, SETTINGS, KNOWN)
+    assert settings["linger.ms"] == "5"
+    assert settings["acks"] == "all"
+    assert settings["transaction.timeout.ms"] == "60000"
+    assert "max.poll.records" not in settings  # a consumer's
+
+
+def test_the_ledger_is_read_by_the_users_login_and_nothing_else_of_theirs() -> None:
+    settings = reader_settings(OPTIONS)
+    assert settings["sasl.jaas.config"] == "secret"
+    assert settings["isolation.level"] == "read_committed"
+    assert "linger.ms" not in settings
+
+
+def test_what_javas_producer_does_not_know_is_named() -> None:
+    given = {**OPTIONS, "kafka.batch.num.messages": "9"}
+    assert only_pythons(given, KNOWN) == ["kafka.batch.num.messages"]
+    assert only_pythons(OPTIONS, KNOWN) == []
