@@ -1,6 +1,8 @@
 """Spark breaks a lane's rows off in the middle, and says nothing: none of them is committed."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from committed import committed
@@ -13,6 +15,8 @@ from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.deadline import Deadline, wait_until
 from onceproof.sink import exactly_once_kafka
+from onceproof.sink.jvm.lanes import JvmLanes
+from onceproof.sink.reports import LaneReport
 
 # An Arrow batch has 10,000 rows: three of them have come when the fourth breaks off.
 RECORDS = 45_000
@@ -89,9 +93,22 @@ class Line:
 
 @pytest.fixture(params=[False, True], ids=["python", "jvm"])
 def line(
-    cluster: LocalCluster, spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest
-) -> Line:
-    return Line(cluster, spark, tmp_path, str(abs(hash(request.node.name))), request.param)
+    cluster: LocalCluster,
+    spark: SparkSession,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Line]:
+    begun: list[object] = []
+    real = JvmLanes.write
+
+    def write(lanes: JvmLanes, *given: Any) -> list[LaneReport]:
+        begun.append(given)
+        return real(lanes, *given)
+
+    monkeypatch.setattr(JvmLanes, "write", write)
+    yield Line(cluster, spark, tmp_path, str(abs(hash(request.node.name))), request.param)
+    assert bool(begun) == request.param  # by whom the lane that broke off was written
 
 
 def test_a_source_that_fails_in_the_middle_of_a_lane_leaves_nothing_of_it(line: Line) -> None:

@@ -149,8 +149,8 @@ class LanedBatches:
         """All lanes, for the first time."""
         work, began = _work(taken), time.monotonic()
         self._lanes.end_all()
-        self._jvm.find_ends(taken, work)
         with self._announced(batch.sparkSession):
+            self._jvm.find_ends(taken, work)
             manifest = taken.manifest
             rows = cut_batch(batch, Cut(manifest.cut), manifest.lanes, taken.settings.topic)
             reports = self._jvm.write(rows, taken, work, lane_of)

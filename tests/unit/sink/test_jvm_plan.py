@@ -96,7 +96,7 @@ def test_options_are_javas_own_but_for_what_the_sink_decides() -> None:
 def test_the_ledger_is_read_by_the_users_login_and_nothing_else_of_theirs() -> None:
     settings = reader_settings(OPTIONS)
     assert settings["sasl.jaas.config"] == "secret"
-    assert settings["isolation.level"] == "read_committed"
+    assert settings["enable.auto.commit"] == "false"
     assert "linger.ms" not in settings
 
 

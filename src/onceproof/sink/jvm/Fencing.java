@@ -16,102 +16,158 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  *                                  └─▶ nobody does, for a minute: closed
  * </pre>
  *
- * Ahead is as good as now: whoever comes in between fences us in turn, and our commit fails. But one
- * that comes too late fences somebody else: so who takes a lane waits until none is under way here.
+ * Ahead is as good as now: whoever comes in between fences us in turn, and our commit fails. To spare
+ * us that, one made ahead is taken only if nobody has written the lane since, by all the driver knows.
+ * One that comes too late fences somebody else: so who takes a lane waits until none is under way here.
  */
-public final class Fencing extends Thread {
+public final class Fencing implements Runnable {
     private static final long START_AFTER_MS = 50; // until the last transaction's markers are written
     private static final long UNUSED_MS = 60000;
-    private static final Map BEGUN = new HashMap(); // transactional id → the one that fences it
+    private static final Map BEGUN = new HashMap(); // cluster and transactional id → what fences it
     private static final Timer EXPIRY = new Timer("onceproof-sink-unused", true);
 
-    public KafkaProducer producer; // null: it did not come about
-    public long fenced; // when, by System.nanoTime()
-    private final String generation; // of what the driver knows: another one's are of no use
     private final Map settings;
+    private final String generation; // of what the driver knows: another one's are of no use
+    private final long end; // of the lane's part of the ledger, when it was begun
+    private final Object token = new Object(); // what its expiry knows it by, and nothing else of it
+    private final Thread thread = new Thread(this, "onceproof-sink-fencing");
+    private KafkaProducer producer; // as long as it is ours
+    private long fenced;
+    private boolean isUnwanted;
 
-    private Fencing(String generation, Map settings) {
-        super("onceproof-sink-fencing");
-        setDaemon(true);
-        this.generation = generation;
+    /** A producer that is fenced, and when, by System.nanoTime(). */
+    public static final class Fenced {
+        public final KafkaProducer producer;
+        public final long at;
+
+        Fenced(KafkaProducer producer, long at) {
+            this.producer = producer;
+            this.at = at;
+        }
+    }
+
+    private Fencing(Map settings, String generation, long end) {
         this.settings = settings;
+        this.generation = generation;
+        this.end = end;
+        thread.setDaemon(true);
     }
 
     /** Made ahead, or now. `settings` name the lane by its transactional id. */
-    public static Fencing of(String generation, Map settings) throws InterruptedException {
-        Fencing ahead = take(generation, (String) settings.get("transactional.id"));
-        if (ahead != null) {
-            return ahead;
-        }
-        Fencing now = new Fencing(generation, settings);
-        try {
-            now.fence();
-        } catch (RuntimeException problem) {
-            now.discard();
-            throw problem;
-        }
-        return now;
+    public static Fenced of(Map settings, String generation, long end) throws InterruptedException {
+        Fenced ahead = takeAhead(settings, generation, end);
+        return ahead != null ? ahead : fence(settings);
     }
 
-    /** For the next batch. */
-    public static void begin(String generation, Map settings) {
-        final String id = (String) settings.get("transactional.id");
-        final Fencing begun = new Fencing(generation, settings);
-        synchronized (BEGUN) {
-            BEGUN.put(id, begun);
+    /** For the next batch; if it does not come about, that one makes its producer itself. */
+    public static void begin(Map settings, String generation, long end) {
+        try {
+            beginAhead(settings, generation, end);
+        } catch (Throwable problem) {
+            // No thread to be had: a lane that is committed is not to fail of that.
         }
-        begun.start();
+    }
+
+    private static void beginAhead(Map settings, String generation, long end) {
+        final String lane = lane(settings);
+        Fencing begun = new Fencing(settings, generation, end);
+        final Object token = begun.token;
+        Fencing before;
+        synchronized (BEGUN) {
+            before = (Fencing) BEGUN.put(lane, begun);
+        }
+        if (before != null) {
+            before.discard();
+        }
+        begun.thread.start();
         EXPIRY.schedule(new TimerTask() {
             public void run() {
-                expire(id, begun);
+                expire(lane, token);
             }
         }, UNUSED_MS);
     }
 
-    private static void expire(String id, Fencing begun) {
-        synchronized (BEGUN) {
-            if (BEGUN.get(id) != begun) {
-                return;
-            }
-            BEGUN.remove(id);
-        }
-        begun.discard();
-    }
-
-    private static Fencing take(String generation, String id) throws InterruptedException {
+    private static Fenced takeAhead(Map settings, String generation, long end) throws InterruptedException {
         Fencing found;
         synchronized (BEGUN) {
-            found = (Fencing) BEGUN.remove(id);
+            found = (Fencing) BEGUN.get(lane(settings));
         }
         if (found == null) {
             return null;
         }
-        found.join();
-        if (!found.generation.equals(generation)) {
-            found.discard();
+        found.thread.join(); // interrupted: it stays where it is, and expires
+        synchronized (BEGUN) {
+            if (BEGUN.get(lane(settings)) == found) {
+                BEGUN.remove(lane(settings));
+            }
         }
-        return found.producer == null ? null : found;
+        return found.generation.equals(generation) && found.end == end ? found.handOver() : found.discard();
+    }
+
+    private static void expire(String lane, Object token) {
+        Fencing found;
+        synchronized (BEGUN) {
+            found = (Fencing) BEGUN.get(lane);
+            if (found == null || found.token != token) {
+                return;
+            }
+            BEGUN.remove(lane);
+        }
+        found.discard();
+    }
+
+    private static String lane(Map settings) {
+        return settings.get("bootstrap.servers") + " " + settings.get("transactional.id");
+    }
+
+    private static Fenced fence(Map settings) {
+        KafkaProducer made = new KafkaProducer(settings, new ByteArraySerializer(), new ByteArraySerializer());
+        try {
+            made.initTransactions();
+            return new Fenced(made, System.nanoTime());
+        } catch (RuntimeException problem) {
+            close(made, Duration.ZERO);
+            throw problem;
+        }
     }
 
     public void run() {
         try {
             Thread.sleep(START_AFTER_MS);
-            fence();
-        } catch (Exception problem) { // told when it happens again
-            discard();
+            Fenced made = fence(settings);
+            synchronized (this) {
+                producer = made.producer;
+                fenced = made.at;
+                if (isUnwanted) {
+                    discard();
+                }
+            }
+        } catch (Throwable problem) {
+            // Told when it happens again. Left to itself it would end the whole executor.
         }
     }
 
-    private void fence() {
-        producer = new KafkaProducer(settings, new ByteArraySerializer(), new ByteArraySerializer());
-        producer.initTransactions();
-        fenced = System.nanoTime();
+    private synchronized Fenced handOver() {
+        Fenced made = producer == null ? null : new Fenced(producer, fenced);
+        producer = null;
+        return made;
     }
 
-    private void discard() {
+    /** Null, for who has nothing then. */
+    private synchronized Fenced discard() {
+        isUnwanted = true;
         if (producer != null) {
-            producer.close(Duration.ZERO);
+            close(producer, Duration.ZERO);
             producer = null;
+        }
+        return null;
+    }
+
+    static void close(KafkaProducer producer, Duration patience) {
+        try {
+            producer.close(patience);
+        } catch (Throwable problem) {
+            // Nobody can do more about it.
         }
     }
 }

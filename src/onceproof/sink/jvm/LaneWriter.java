@@ -18,9 +18,6 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.header.internals.RecordHeader;
-import org.apache.logging.log4j.Level;
-import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.core.config.Configurator;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.Function2;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -66,6 +63,8 @@ public final class LaneWriter implements Function2, Serializable {
     /** One task. */
     private static final class Lane implements Callback {
         private static final int ROW_BYTES = 32; // what Arrow takes for a row besides key and value
+        private static final int MARKER = 1; // the record that ends a transaction lies behind the token
+        private static final int CAUSES_MAX = 5;
         private static final Duration CLOSING = Duration.ofSeconds(5);
 
         private final JsonNode told;
@@ -77,7 +76,8 @@ public final class LaneWriter implements Function2, Serializable {
 
         private KafkaProducer producer;
         private volatile Exception undelivered; // set by the producer's own thread
-        private Exception failure;
+        private Throwable failure;
+        private boolean isCommitted;
         private long beganWriting;
         private long rows, size, firstSum, secondSum;
         private double fenceMs, readMs, writeMs, commitMs;
@@ -109,7 +109,6 @@ public final class LaneWriter implements Function2, Serializable {
             Thread opening = new Thread(new Opening(this), "onceproof-sink-opening");
             opening.setDaemon(true);
             opening.start();
-            boolean isDone = false;
             try {
                 boolean isAny = source.hasNext(); // computes the first rows meanwhile
                 opening.join();
@@ -119,30 +118,46 @@ public final class LaneWriter implements Function2, Serializable {
                     isAny = source.hasNext();
                 }
                 commit();
-                isDone = true;
             } finally {
-                if (!isDone) {
-                    opening.interrupt();
-                    opening.join();
-                }
-                close(isDone && failure == null);
+                end(opening);
             }
             return report();
+        }
+
+        /** Whatever happened, killed or not: nothing of the lane stays open here. */
+        private void end(Thread opening) {
+            boolean wasInterrupted = Thread.interrupted(); // or the abort would not even be sent
+            while (opening.isAlive()) {
+                opening.interrupt();
+                try {
+                    opening.join();
+                } catch (InterruptedException again) {
+                    wasInterrupted = true;
+                }
+            }
+            close();
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
 
         void open() {
             long began = System.nanoTime();
             try {
-                Fencing fencing = Fencing.of(told.get("generation").asText(), producerSettings());
-                producer = fencing.producer;
+                Fencing.Fenced found = Fencing.of(producerSettings(), told.get("generation").asText(), end());
+                producer = found.producer;
                 fenceMs = since(began);
                 long asked = System.nanoTime();
                 new Announcement(told.get("ledger").asText(), told.get("manifest"))
-                        .require(mapOf(told.get("reader")), fencing.fenced);
+                        .require(mapOf(told.get("reader")), found.at);
                 readMs = since(asked);
-            } catch (Exception problem) {
+            } catch (Throwable problem) { // left to itself it would end the whole executor
                 failure = problem;
             }
+        }
+
+        private long end() {
+            return lane.get("end").asLong();
         }
 
         private Map producerSettings() {
@@ -243,8 +258,8 @@ public final class LaneWriter implements Function2, Serializable {
                 writeMs = since(beganWriting);
                 long written = System.nanoTime();
                 producer.commitTransaction();
+                isCommitted = true;
                 commitMs = since(written);
-                Fencing.begin(told.get("generation").asText(), producerSettings());
             } catch (RuntimeException problem) {
                 failed(problem);
             } catch (ExecutionException problem) {
@@ -253,11 +268,10 @@ public final class LaneWriter implements Function2, Serializable {
         }
 
         private void requireItsPlace() {
-            long end = lane.get("end").asLong();
-            if (tokenOffset != end) {
+            if (tokenOffset != end()) {
                 throw new IllegalStateException("the token lies at " + tokenOffset + " of "
                         + told.get("ledger").asText() + "-" + lane.get("partition").asInt() + "; expected "
-                        + end + ": somebody else has written there since the driver looked");
+                        + end() + ": somebody else has written there since the driver looked");
             }
         }
 
@@ -290,18 +304,32 @@ public final class LaneWriter implements Function2, Serializable {
             }
         }
 
-        private void close(boolean isCommitted) {
+        private void close() {
             if (producer == null) {
                 return;
             }
-            if (!isCommitted) {
-                try {
-                    producer.abortTransaction(); // else the next fence does it
-                } catch (RuntimeException problem) {
-                    // There was none, or it is not ours to end any more.
-                }
+            if (isCommitted) {
+                Fencing.close(producer, CLOSING);
+                Fencing.begin(producerSettings(), told.get("generation").asText(), tokenOffset + 1 + MARKER);
+                return;
             }
-            producer.close(isCommitted ? CLOSING : Duration.ZERO);
+            try {
+                producer.abortTransaction(); // else the next fence does it
+            } catch (RuntimeException problem) {
+                // There was none, or it is not ours to end any more.
+            }
+            Fencing.close(producer, Duration.ZERO);
+        }
+
+        /** Each with what caused it: a producer that could not be made says why only there. */
+        private static String told(Throwable problem) {
+            StringBuilder text = new StringBuilder(String.valueOf(problem));
+            Throwable cause = problem.getCause();
+            for (int depth = 0; cause != null && depth < CAUSES_MAX; depth++) {
+                text.append("; caused by ").append(cause);
+                cause = cause.getCause();
+            }
+            return text.toString();
         }
 
         private String report() throws Exception {
@@ -313,7 +341,7 @@ public final class LaneWriter implements Function2, Serializable {
             report.put("rows", rows);
             report.put("digest", digest());
             report.put("size", size);
-            report.put("detail", failure == null ? "" : String.valueOf(failure));
+            report.put("detail", failure == null ? "" : told(failure));
             report.put("fence_ms", fenceMs);
             report.put("read_ms", readMs);
             report.put("write_ms", isLate ? since(beganWriting) : writeMs);
@@ -338,27 +366,6 @@ public final class LaneWriter implements Function2, Serializable {
 
         public void run() {
             lane.open();
-        }
-    }
-
-    /** At INFO each producer says what it is made of, in a hundred lines. By Log4j 2, as Spark has it. */
-    private static final class Talkative {
-        private static final String[] ONES = {
-            "org.apache.kafka.clients.producer.ProducerConfig", "org.apache.kafka.clients.producer.KafkaProducer",
-            "org.apache.kafka.clients.producer.internals.TransactionManager", "org.apache.kafka.clients.Metadata",
-            "org.apache.kafka.common.utils.AppInfoParser", "org.apache.kafka.common.metrics.Metrics",
-        };
-
-        static void quiet() {
-            try {
-                for (int i = 0; i < ONES.length; i++) {
-                    if (LogManager.getLogger(ONES[i]).getLevel() == Level.INFO) {
-                        Configurator.setLevel(ONES[i], Level.WARN);
-                    }
-                }
-            } catch (LinkageError absent) {
-                // Another log binding: then they talk.
-            }
         }
     }
 

@@ -8,11 +8,14 @@ taken up again by Python, which fences, reads and compares.
 
 import logging
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from onceproof.sink.announcing import TakenUp
+from onceproof.sink.errors import LaneError
 from onceproof.sink.execution import failures_told_apart, speculates
 from onceproof.sink.jvm.plan import plan, read_report
 from onceproof.sink.jvm.program import NoProgramError, Program, program_for
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 THREADS_MAX = 8
+FAILURES_MAX = 3
+_NOT_THERE = ("NoClassDefFoundError", "ClassNotFoundException", "UnsupportedClassVersionError")
 _log = logging.getLogger("onceproof.sink")
 
 
@@ -40,6 +45,7 @@ class JvmLanes:
         self._is_decided = False
         self._ends: dict[int, int] = {}  # of each lane's part of the ledger
         self._generation = uuid.uuid4().hex
+        self._failures = 0  # in a row
 
     def can_write(self, session: "SparkSession", settings: Settings) -> bool:
         """Looked at once; why not is logged."""
@@ -49,6 +55,14 @@ class JvmLanes:
             except NoProgramError as why:
                 _log.info("sink %s: rows go through Python: %s", settings.sink_id, why)
         self._is_decided = True
+        if self._program is not None and self._failures >= FAILURES_MAX:
+            _log.warning(
+                "sink %s: %d batches in a row could not be written by Spark's JVM and were taken up"
+                " by Python; from now on rows go through Python",
+                settings.sink_id,
+                self._failures,
+            )
+            self._program = None
         return self._program is not None
 
     def forget(self) -> None:
@@ -88,13 +102,32 @@ class JvmLanes:
             reader=reader_settings(dict(work.settings.options)),
         )
         ends, self._ends = self._ends, {}  # known again only where all is told as committed
-        writer = self._program.writer(told)
-        with failures_told_apart():
+        self._failures += 1  # until it is known better
+        with failures_told_apart(), self._told_if_not_there(work):
+            writer = self._program.writer(told)
             answers = rdd_of(rows).toJavaRDD().mapPartitionsWithIndex(writer, False).collect()
         told_of = [read_report(answer) for answer in answers]
+        if {report.partition for report, _ in told_of} != lane_of.keys():
+            raise LaneError(f"batch {work.batch}: not every lane was told of")
         if all(report.state == LaneState.COMMITTED for report, _ in told_of):
             self._ends = ends | {_lane(report): end for report, end in told_of}
+            self._failures = 0
         return [_with_its_reason(report, work) for report, _ in told_of]
+
+    @contextmanager
+    def _told_if_not_there(self, work: Work) -> Iterator[None]:
+        """Executors may lack what the driver has."""
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            yield
+        except (PySparkException, Py4JError) as error:
+            if any(sign in str(error) for sign in _NOT_THERE):
+                raise LaneError(
+                    f"batch {work.batch}: Spark's JVMs lack a class: {error}"
+                ) from error
+            raise
 
 
 def _lane(report: LaneReport) -> int:

@@ -5,9 +5,6 @@
 Compiled against the very Spark and Kafka client that run, so one source does for all versions.
 """
 
-import atexit
-import shutil
-import tempfile
 import zipfile
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +16,8 @@ from onceproof.sink.errors import SinkError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SOURCES = ("Fencing.java", "Announcement.java", "LaneWriter.java")  # each uses those before it
+# Each uses those before it.
+SOURCES = ("Talkative.java", "Fencing.java", "Announcement.java", "LaneWriter.java")
 CLASS = "onceproof.sink.LaneWriter"
 _NEEDED = (
     "org.apache.kafka.clients.producer.KafkaProducer",
@@ -80,18 +78,16 @@ def _made(session: "SparkSession") -> Program:
             compiler.cook(source, files("onceproof.sink.jvm").joinpath(source).read_text("utf-8"))
             classes |= {str(name): bytes(code) for name, code in compiler.getBytecodes().items()}
             parent = compiler.getClassLoader()
-        context._jsc.addJar(str(_jar(classes)))
+        context._jsc.addJar(str(_jar(Path(context._temp_dir), classes)))
         return Program(parent, gateway)
     except Py4JError as error:
         told = str(error).partition("\n")[2].partition("\n")[0] or str(error)
         raise NoProgramError(f"Spark's JVM cannot write lanes: {told.strip()}") from error
 
 
-def _jar(classes: dict[str, bytes]) -> Path:
-    """Kept while this process lives: executors that come later fetch it, too."""
-    folder = tempfile.mkdtemp(prefix="onceproof-sink-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = Path(folder) / "onceproof-sink.jar"
+def _jar(folder: Path, classes: dict[str, bytes]) -> Path:
+    """In a folder that lives as long as the application: late executors fetch it, too."""
+    path = folder / "onceproof-sink.jar"
     with zipfile.ZipFile(path, "w") as jar:
         for name, code in sorted(classes.items()):
             jar.writestr(f"{name.replace('.', '/')}.class", code)

@@ -5,7 +5,7 @@ They were Java's to begin with; what is librdkafka's own, or an alias of it, onl
 
 from collections.abc import Collection, Mapping
 
-from onceproof.sink.client.fates import Owned
+from onceproof.sink.client.fates import Owned, Refused
 from onceproof.sink.client.table import OF_CONSUMERS, TABLE
 from onceproof.sink.client.translation import PREFIX
 from onceproof.sink.settings import Settings
@@ -18,9 +18,9 @@ _PRODUCER = {
     # A producer lives for one transaction: nobody wants its metrics.
     "enable.metrics.push": "false",
 }
+_SPEAKS_AGAINST = {"linger.ms": "delivery.timeout.ms", "batch.size": "buffer.memory"}
 _READER = {
     "enable.auto.commit": "false",
-    "isolation.level": "read_committed",
     "auto.offset.reset": "none",
     "allow.auto.create.topics": "false",
     "fetch.max.wait.ms": "20",
@@ -36,13 +36,19 @@ def only_pythons(options: Mapping[str, str], known: Collection[str]) -> list[str
 def producer_settings(
     options: Mapping[str, str], settings: Settings, known: Collection[str]
 ) -> dict[str, str]:
+    given = _of_the_user(options)
     return {
-        **{name: value for name, value in _PRODUCER.items() if name in known},
-        **_of_the_user(options),
+        **{name: value for name, value in _PRODUCER.items() if _fits(name, given, known)},
+        **given,
         "acks": "all",
         "enable.idempotence": "true",
         "transaction.timeout.ms": str(settings.transaction_timeout_ms),
     }
+
+
+def _fits(name: str, given: Mapping[str, str], known: Collection[str]) -> bool:
+    """Whether the user has said nothing with which our own value would be refused."""
+    return name in known and _SPEAKS_AGAINST.get(name) not in given
 
 
 def reader_settings(options: Mapping[str, str]) -> dict[str, str]:
@@ -58,5 +64,6 @@ def _of_the_user(options: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in plain.items()
-        if name not in OF_CONSUMERS and not isinstance(TABLE.get(name), Owned)
+        # What is refused, and was not, says what is so anyway.
+        if name not in OF_CONSUMERS and not isinstance(TABLE.get(name), Owned | Refused)
     }
