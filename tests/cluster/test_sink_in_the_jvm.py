@@ -347,10 +347,10 @@ def test_producers_and_their_threads_do_not_pile_up(bench: Bench, in_the_jvm: Pa
     for batch in range(12):
         sink(bench.rows(batch), batch)
     assert states(in_the_jvm) == [{LaneState.COMMITTED}] * 12
+    pause(FENCED_AHEAD_S)
     threads = bench.spark.sparkContext._gateway.jvm.java.lang.Thread.getAllStackTraces().keySet()
     ours = [str(each.getName()) for each in threads if bench.topic in str(each.getName())]
-    # One a lane, fenced ahead; perhaps one that is just being closed.
-    assert 0 < len([name for name in ours if "kafka-producer" in name]) <= 2 * LANES
+    assert len([name for name in ours if "kafka-producer" in name]) == LANES  # fenced ahead
 
 
 def test_what_the_jvm_fails_at_again_and_again_is_left_to_python(
