@@ -42,7 +42,9 @@ class Line:
         self.cluster, self.name, self._spark = cluster, name, spark
         topics.create_topic(cluster.client(), name, partitions=3)
 
-    def sink(self, *, small_batch_bytes: int = 0, **options: str) -> ExactlyOnceKafka:
+    def sink(
+        self, *, small_batch_bytes: int = 0, jvm: bool = False, **options: str
+    ) -> ExactlyOnceKafka:
         """In lanes, by executors, unless batches may be small."""
         return exactly_once_kafka(
             sink_id=self.name,
@@ -54,6 +56,7 @@ class Line:
             },
             small_lane_bytes=0,
             small_batch_bytes=small_batch_bytes,
+            jvm=jvm,
         )
 
     def write(self, sink: ExactlyOnceKafka, batch: int) -> None:
@@ -123,11 +126,15 @@ def init(client: BrokerClient, coordinator: int, transactional_id: str) -> int:
             return int(answer.producer_id)
 
 
-@pytest.mark.parametrize(("small_batch_bytes", "who"), [(0, "lane-1"), (2**20, "driver")])
+@pytest.mark.parametrize(
+    ("small_batch_bytes", "jvm", "who"),
+    [(0, False, "lane-1"), (0, True, "lane-1"), (2**20, False, "driver")],
+    ids=["lanes", "jvm", "whole"],
+)
 def test_a_broker_that_is_gone_for_half_a_minute_is_waited_for(
-    line: Line, small_batch_bytes: int, who: str
+    line: Line, small_batch_bytes: int, jvm: bool, who: str
 ) -> None:
-    sink = line.sink(small_batch_bytes=small_batch_bytes)
+    sink = line.sink(small_batch_bytes=small_batch_bytes, jvm=jvm)
     line.write(sink, 0)
     coordinator = roles.transaction_coordinator(line.cluster.client(), f"{line.name}-{who}")
     victim = line.cluster.broker(coordinator)
@@ -143,8 +150,14 @@ def test_a_broker_that_is_gone_for_half_a_minute_is_waited_for(
     assert line.visible() == list(range(6 * ROWS))
 
 
-@pytest.mark.parametrize("small_batch_bytes", [0, 2**20], ids=["lanes", "whole"])
-def test_a_quota_throttles_and_breaks_nothing(line: Line, small_batch_bytes: int) -> None:
+@pytest.mark.parametrize(
+    ("small_batch_bytes", "jvm"),
+    [(0, False), (0, True), (2**20, False)],
+    ids=["lanes", "jvm", "whole"],
+)
+def test_a_quota_throttles_and_breaks_nothing(
+    line: Line, small_batch_bytes: int, jvm: bool
+) -> None:
     quota = AlterClientQuotasRequest.EntryData(
         entity=[
             AlterClientQuotasRequest.EntryData.EntityData(
@@ -161,7 +174,7 @@ def test_a_quota_throttles_and_breaks_nothing(line: Line, small_batch_bytes: int
         AlterClientQuotasRequest(entries=[quota], validate_only=False)
     )
     assert [entry.error_code for entry in answer.entries] == [0]
-    sink = line.sink(small_batch_bytes=small_batch_bytes, **{"kafka.client.id": line.name})
+    sink = line.sink(small_batch_bytes=small_batch_bytes, jvm=jvm, **{"kafka.client.id": line.name})
     began = time.monotonic()
     for batch in range(8):
         line.write(sink, batch)

@@ -11,10 +11,16 @@ from onceproof.process import Child
 
 _EXECUTOR = "CoarseGrainedExecutorBackend"
 _DAEMON = "pyspark.daemon"
+_DRIVER = "org.apache.spark.deploy.SparkSubmit"
 
 
 def executors(children: Iterable[Child]) -> list[int]:
     return _running(children, _EXECUTOR)
+
+
+def jvms(programs: Iterable[Child]) -> list[int]:
+    """The JVM of each driver; with a local master its tasks run there."""
+    return _running(programs, _DRIVER)
 
 
 def python_workers(children: Iterable[Child]) -> list[int]:

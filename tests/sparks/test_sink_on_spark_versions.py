@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from families import python_workers
+from families import jvms, python_workers
 from holding import hold_while_writing
 from program import Program, told
 from venvs import Spark, other_spark, own_spark
@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.jury, pytest.mark.timeout(900)]
 BATCHES = 15
 BATCH_SIZE = 8_000
 BATCHES_BEFORE_THE_KILL = 3
+BY_THE_JVM = {"--jvm": "yes"}
 # A batch of the fold is small enough to be written whole, one of the copy is not.
 WHOLE_FOLDS = {"--small-batch-bytes": "200000"}
 
@@ -22,7 +23,7 @@ WHOLE_FOLDS = {"--small-batch-bytes": "200000"}
 def test_a_driver_killed_between_the_commits_of_a_batch_goes_on_and_all_comes_out_once(
     version: str, cluster: LocalCluster, tmp_path: Path
 ) -> None:
-    spark: Spark = own_spark() if version == "own" else other_spark(version)
+    spark = named(version)
     name = f"driver-{version}"
     with Program(
         name, cluster=cluster, spark=spark, folder=tmp_path, master="local[2,4]"
@@ -44,3 +45,34 @@ def test_a_driver_killed_between_the_commits_of_a_batch_goes_on_and_all_comes_ou
         assert told(second)[0]["spark"] == spark.version
         program.require_exactly_once(given)
         assert program.batches("copy")[0]["states"] == ["already", "committed"]
+
+
+@pytest.mark.parametrize("version", ["3.5", "4.0", "own"])
+def test_a_jvm_killed_in_its_lanes_transactions_goes_on_and_all_comes_out_once(
+    version: str, cluster: LocalCluster, tmp_path: Path
+) -> None:
+    """The sink's Java, compiled by this Spark against its own Kafka client."""
+    spark = named(version)
+    with Program(
+        f"jvm-{version}", cluster=cluster, spark=spark, folder=tmp_path, master="local[2,4]"
+    ) as program:
+        given = program.given(records=BATCHES * BATCH_SIZE, keys=500)
+        first = program.start("micro-batches", batch_size=BATCH_SIZE, options=BY_THE_JVM)
+        program.wait_for_batches(BATCHES_BEFORE_THE_KILL)
+        held = hold_while_writing(lambda: jvms([first]), cluster.client(), program.outputs())
+        before = {each["writer"] for name in program.pipelines for each in program.batches(name)}
+        first.kill()
+        second = program.start("available-now", batch_size=BATCH_SIZE, options=BY_THE_JVM)
+        program.wait_for_end()
+
+        assert told(second)[0]["spark"] == spark.version
+        program.require_exactly_once(given)
+        assert before == {"jvm"}
+        for topic in held.topics():
+            replayed, *others = program.batches(topic.rpartition("-")[2])
+            assert replayed["writer"] == "python"
+            assert {each["writer"] for each in others} == {"jvm"}
+
+
+def named(version: str) -> Spark:
+    return own_spark() if version == "own" else other_spark(version)

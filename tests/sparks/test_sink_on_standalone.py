@@ -9,12 +9,12 @@ import math
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from families import jvm_of, python_workers
+from families import executors, jvm_of, python_workers
 from holding import SETTLE_S, Held, hold_while_writing
 from program import Program, sink_alone
 from records import Input
@@ -28,6 +28,8 @@ RECORDS = 60_000
 BATCH_SIZE = 10_000
 IDLE_S_MAX = 30.0
 FENCED_S_MAX = 40.0
+# How long Spark waits for an executor that says nothing.
+IMPATIENCE = {"spark.network.timeout": "8s", "spark.executor.heartbeatInterval": "1s"}
 SPECULATION = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",
@@ -53,7 +55,9 @@ class Bench:
         self.given: Input = program.given(records=RECORDS, keys=500)
         self._folder = folder
 
-    def start(self, settings: dict[str, str] | None = None, slow_s: float = 0.0) -> None:
+    def start(
+        self, settings: dict[str, str] | None = None, slow_s: float = 0.0, jvm: bool = False
+    ) -> None:
         wait_until(self.standalone.is_idle, Deadline(IDLE_S_MAX), "executors of an earlier test")
         (self._folder / "events").mkdir()
         shipped = {
@@ -69,19 +73,28 @@ class Bench:
             batch_size=BATCH_SIZE,
             settings={**shipped, **(settings or {})},
             # All lanes on executors: those are what these tests kill.
-            options={"--small-lane-bytes": "0", "--slow-s": str(slow_s)},
+            options={
+                "--small-lane-bytes": "0",
+                "--slow-s": str(slow_s),
+                "--jvm": "yes" if jvm else "no",
+            },
         )
 
-    def start_and_write(self, settings: dict[str, str] | None = None, slow_s: float = 0.0) -> None:
-        self.start(settings, slow_s)
+    def start_and_write(
+        self, settings: dict[str, str] | None = None, slow_s: float = 0.0, jvm: bool = False
+    ) -> None:
+        self.start(settings, slow_s, jvm)
         self.program.wait_for_batches(1)
 
     def hold_a_writing_worker(self) -> Held:
-        return hold_while_writing(
-            lambda: python_workers(self.standalone.workers),
-            self.program.cluster.client(),
-            self.program.outputs(),
-        )
+        return self._hold_writing(lambda: python_workers(self.standalone.workers))
+
+    def hold_a_writing_executor(self) -> Held:
+        return self._hold_writing(lambda: executors(self.standalone.workers))
+
+    def _hold_writing(self, candidates: Callable[[], list[int]]) -> Held:
+        client = self.program.cluster.client()
+        return hold_while_writing(candidates, client, self.program.outputs())
 
     def wait_until_fenced(self, held: Held) -> None:
         """Another attempt has the lane now, long before the transaction would time out."""
@@ -153,6 +166,20 @@ def test_a_python_worker_is_killed_in_its_transaction(bench: Bench) -> None:
     bench.hold_a_writing_worker().kill()
     bench.finish()
     assert bench.retries() > 0
+
+
+@pytest.mark.jury
+@pytest.mark.parametrize("pipelines", [("copy",), ("fold",)], ids="-".join)
+def test_an_executor_that_writes_lanes_itself_stands_still_and_wakes_up_fenced(
+    bench: Bench,
+) -> None:
+    bench.start_and_write(IMPATIENCE, jvm=True)
+    held = bench.hold_a_writing_executor()
+    bench.wait_until_fenced(held)
+    held.let_go_on()
+    bench.finish()
+    assert bench.retries() > 0
+    assert "jvm" in {batch["writer"] for batch in bench.program.batches(*bench.program.pipelines)}
 
 
 @pytest.mark.jury

@@ -85,6 +85,7 @@ def test_states_fill_the_same_memtables_however_few_the_records_are(
             Request(settings=("small_batch_bytes=-1",)),
             "--set small_batch_bytes must be a whole number from 0; got '-1'",
         ),
+        (Request(settings=("jvm=yes",)), "--set jvm takes true or false; got 'yes'"),
         (Request(settings=("lanes=abc",)), "--set lanes must be a whole number from 1; got 'abc'"),
         (Request(program="1 0"), "numbers of instances from 1 to 16, like '1 2 3'"),
         (Request(program="one"), "or 'random'; got 'one'"),

@@ -5,6 +5,7 @@
 Compiled against the very Spark and Kafka client that run, so one source does for all versions.
 """
 
+import hashlib
 import zipfile
 from importlib.resources import files
 from pathlib import Path
@@ -75,7 +76,7 @@ def _made(session: "SparkSession") -> Program:
             compiler = jvm.org.codehaus.janino.SimpleCompiler()
             compiler.setParentClassLoader(parent)
             compiler.setDebuggingInformation(True, True, False)
-            compiler.cook(source, files("onceproof.sink.jvm").joinpath(source).read_text("utf-8"))
+            compiler.cook(source, _text(source))
             classes |= {str(name): bytes(code) for name, code in compiler.getBytecodes().items()}
             parent = compiler.getClassLoader()
         context._jsc.addJar(str(_jar(Path(context._temp_dir), classes)))
@@ -85,9 +86,17 @@ def _made(session: "SparkSession") -> Program:
         raise NoProgramError(f"Spark's JVM cannot write lanes: {told.strip()}") from error
 
 
+def _text(source: str) -> str:
+    return files("onceproof.sink.jvm").joinpath(source).read_text("utf-8")
+
+
 def _jar(folder: Path, classes: dict[str, bytes]) -> Path:
-    """In a folder that lives as long as the application: late executors fetch it, too."""
-    path = folder / "onceproof-sink.jar"
+    """In a folder that lives as long as the application: late executors fetch it, too.
+
+    Named by what is in it: Spark takes one name for one jar.
+    """
+    content = hashlib.sha256(b"".join(classes[name] for name in sorted(classes)))
+    path = folder / f"onceproof-sink-{content.hexdigest()[:12]}.jar"
     with zipfile.ZipFile(path, "w") as jar:
         for name, code in sorted(classes.items()):
             jar.writestr(f"{name.replace('.', '/')}.class", code)

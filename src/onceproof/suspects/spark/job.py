@@ -132,6 +132,7 @@ def _with_our_sink(writer: "DataStreamWriter", settings: dict[str, str]) -> "Dat
         lanes=int(settings["lanes"]),
         small_batch_bytes=int(settings["small_batch_bytes"]),
         small_lane_bytes=int(settings["small_lane_bytes"]),
+        jvm=settings["jvm"] == "true",
         options={
             "kafka.bootstrap.servers": os.environ["ONCEPROOF_BOOTSTRAP_SERVERS"],
             "kafka.transaction.timeout.ms": timeout,
@@ -145,6 +146,7 @@ def _with_our_sink(writer: "DataStreamWriter", settings: dict[str, str]) -> "Dat
             "committed",
             batch=batch_id,
             rows=sum(lane.rows for lane in lanes),
+            writer=sink.last_batch.writer if sink.last_batch else None,
             fence_ms_max=round(max(lane.fence_ms for lane in lanes)),
             read_ms_max=round(max(lane.read_ms for lane in lanes)),
             commit_ms_max=round(max(lane.commit_ms for lane in lanes)),

@@ -54,6 +54,8 @@ WHOLE_NUMBERS = {
     "bootstrap_from": 0,
     "session_timeout_ms": 1_000,
 }
+# Of suspects of ours: settings that are true or false. (Kafka Streams looks at its own.)
+SWITCHES = ("jvm",)
 # What a user may say of the own command.
 DECLARED = ("transactional", "offsets_in_group")
 # A sum for all records, of which each has its share: "65536000 / records".
@@ -154,6 +156,9 @@ def check_settings(suspect: Suspect, settings: Mapping[str, str], workload: str)
     for name, (what, prefix, versions) in VERSIONS.items():
         if name in own and not is_lockable(prefix + settings[name]):
             raise unknown_name(what, settings[name], versions())
+    for name in SWITCHES:
+        if name in own and settings[name] not in ("true", "false"):
+            raise UsageError(f"--set {name} takes true or false; got {settings[name]!r}")
     if OWN_JARS in own:
         _check_streams(settings, workload)
 
