@@ -11,7 +11,13 @@ from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.cluster.security import Access, Doorkeeper, Secured
 from onceproof.deadline import Deadline
-from onceproof.sink import RefusedError, SinkError, exactly_once_kafka, leader
+from onceproof.sink import (
+    ExactlyOnceKafka,
+    RefusedError,
+    SinkError,
+    exactly_once_kafka,
+    leader,
+)
 from onceproof.sink.client import translate
 from onceproof.sink.client.access import Need, least_access
 from onceproof.sink.client.connection import require_connection
@@ -89,6 +95,18 @@ class Bench:
         )
         sink(self.rows(), batch)
 
+    def on_executors(self, lanes: int = 2, *, jvm: bool) -> ExactlyOnceKafka:
+        """A sink that writes every lane there."""
+        return exactly_once_kafka(
+            sink_id=self.name,
+            topic=self.topic,
+            lanes=lanes,
+            options=self.options(),
+            small_batch_bytes=0,
+            small_lane_bytes=0,
+            jvm=jvm,
+        )
+
     def write_restart_and_grow(self) -> None:
         for batch, lanes in enumerate((2, 2, 5)):
             self.write(batch, lanes)
@@ -155,18 +173,35 @@ def test_a_ledger_that_may_not_be_written_is_told_by_lanes_of_executors_too(benc
     missing = bench.needs[1]
     assert (missing.operation, missing.name) == ("write", f"{bench.name}.ledger")
     bench.allow(*(need for need in bench.needs if need != missing))
-    sink = exactly_once_kafka(
-        sink_id=bench.name,
-        topic=bench.topic,
-        lanes=2,
-        options=bench.options(),
-        small_batch_bytes=0,
-        small_lane_bytes=0,
-    )
+    sink = bench.on_executors(jvm=False)
     began = time.monotonic()
     with pytest.raises(RefusedError, match=KAFKAS_WORDS["topic"]) as refused:
         sink(bench.rows(), 0)
     assert missing.name in str(refused.value)
+    assert time.monotonic() - began < REFUSED_S_MAX
+
+
+def test_the_least_acls_are_enough_for_lanes_that_the_jvm_writes(bench: Bench) -> None:
+    bench.allow(*bench.needs)
+    sink = bench.on_executors(jvm=True)
+    for batch in range(2):
+        sink(bench.rows(), batch)
+        assert sink.last_batch is not None
+        assert sink.last_batch.writer == "jvm"
+    assert bench.written() >= 2 * ROWS
+
+
+@pytest.mark.parametrize("number", range(len(least_access(sink_id="", topic="", ledger_topic=""))))
+def test_the_jvm_needs_no_other_acl_and_the_error_names_what_it_is_about(
+    bench: Bench, number: int
+) -> None:
+    missing = bench.needs[number]
+    bench.allow(*(need for need in bench.needs if need != missing))
+    began = time.monotonic()
+    with pytest.raises(SinkError, match=KAFKAS_WORDS[missing.resource]) as refused:
+        for batch, lanes in enumerate((2, 2, 5)):
+            bench.on_executors(lanes, jvm=True)(bench.rows(), batch)
+    assert missing.name in str(refused.value), missing
     assert time.monotonic() - began < REFUSED_S_MAX
 
 
