@@ -107,9 +107,12 @@ class Bench:
             jvm=jvm,
         )
 
-    def write_restart_and_grow(self) -> None:
+    def write_restart_and_grow(self, *, jvm: bool = False) -> None:
         for batch, lanes in enumerate((2, 2, 5)):
-            self.write(batch, lanes)
+            if jvm:
+                self.on_executors(lanes, jvm=True)(self.rows(), batch)
+            else:
+                self.write(batch, lanes)
 
     def rows(self) -> DataFrame:
         return self.spark.range(ROWS).selectExpr("CAST(id AS STRING) AS key", "'v' AS value")
@@ -199,8 +202,7 @@ def test_the_jvm_needs_no_other_acl_and_the_error_names_what_it_is_about(
     bench.allow(*(need for need in bench.needs if need != missing))
     began = time.monotonic()
     with pytest.raises(SinkError, match=KAFKAS_WORDS[missing.resource]) as refused:
-        for batch, lanes in enumerate((2, 2, 5)):
-            bench.on_executors(lanes, jvm=True)(bench.rows(), batch)
+        bench.write_restart_and_grow(jvm=True)
     assert missing.name in str(refused.value), missing
     assert time.monotonic() - began < REFUSED_S_MAX
 
