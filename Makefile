@@ -42,6 +42,7 @@ bench: setup  ## ratios against what a user would pick instead; see bench/RESULT
 	$(PYTHON) bench/sink_small_batches.py
 	$(PYTHON) bench/sink_against_streams.py --records 3000000
 	$(PYTHON) bench/sink_memory.py
+	$(PYTHON) bench/sink_memory.py --python
 	$(PYTHON) bench/wire_proxy.py
 	$(PYTHON) bench/snapshot_restart.py
 

@@ -6,11 +6,11 @@
 Flat means: the peak of the largest batch is within 20 % of the peak of the smallest. Sizes go up,
 in one session, so what a smaller batch left behind counts against the larger one.
 
-Lanes are written by Python workers, or with --jvm by Spark's own JVM. That one has a small heap
-then, all of it touched at the start: what a batch holds on to does not fit, and what it holds
+Lanes are written by Spark's own JVM, or with --python by Python workers. The JVM has a small heap
+there, all of it touched at the start: what a batch holds on to does not fit, and what it holds
 elsewhere is seen to grow.
 
-    python bench/sink_memory.py [--sizes 1000000 5000000 20000000] [--record-bytes 100] [--jvm]
+    python bench/sink_memory.py [--sizes 1000000 5000000 20000000] [--record-bytes 100] [--python]
 """
 
 import argparse
@@ -87,16 +87,16 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=[1_000_000, 5_000_000, 20_000_000])
     parser.add_argument("--record-bytes", type=int, default=100)
     parser.add_argument("--lanes", type=int, default=4)
-    parser.add_argument("--jvm", action="store_true", help="lanes by Spark's own JVM")
+    parser.add_argument("--python", action="store_true", help="lanes by Python workers")
     asked = parser.parse_args()
     sizes = sorted(asked.sizes)
-    with sink_stage("local[2]", **(SMALL_HEAP if asked.jvm else {})) as stage:
+    with sink_stage("local[2]", **({} if asked.python else SMALL_HEAP)) as stage:
         spare = PARTITIONS * 10_000  # keys do not fall evenly on partitions
         stage.feed(
             "in", records=sizes[-1] * 21 // 20 + spare, record_bytes=asked.record_bytes, keys=KEYS
         )
-        measured = [(size, *copy(stage, size, asked.lanes, asked.jvm)) for size in sizes]
-    report(measured, asked.jvm)
+        measured = [(size, *copy(stage, size, asked.lanes, not asked.python)) for size in sizes]
+    report(measured, not asked.python)
 
 
 def copy(stage: Stage, records: int, lanes: int, jvm: bool) -> tuple[WorkerMemory, float]:

@@ -156,7 +156,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
     parser.add_argument("--only-tuned", action="store_true", help="the last two variants alone")
-    parser.add_argument("--jvm", action="store_true", help="lanes by Spark's own JVM")
+    parser.add_argument("--python", action="store_true", help="lanes by Python workers")
     parser.add_argument("--filling", choices=FILLINGS, default="repeats")
     parser.add_argument("--warm-batches", type=int, default=0, help="small ones, before all rounds")
     parser.add_argument(
@@ -222,7 +222,7 @@ def run(
             lanes=asked.lanes,
             options=options,
             small_batch_bytes=asked.small_batch_bytes,
-            jvm=asked.jvm,
+            jvm=not asked.python,
         )
         batches = stage.run_to_the_end(writer.foreachBatch(sink))
         say(f"  slowest lanes of the last batch, ms: {_steps(sink)}")

@@ -48,7 +48,7 @@ class Bench:
                 "kafka.transaction.timeout.ms": str(timeout_ms),
                 "kafka.topic.metadata.propagation.max.ms": "1000",
             },
-            **changes,
+            **{"jvm": False, **changes},
         )
 
     def command(self, name: str, *more: str) -> str:
@@ -310,6 +310,7 @@ def test_a_row_without_a_topic_is_refused_once_and_leaves_nothing(
         small_batch_bytes=2**20 if way == "whole" else 0,
         small_lane_bytes=0 if way == "executors" else 2**20,
         fast=fast,
+        jvm=False,
     )
     sink(bench.rows(0).selectExpr("key", "value", f"'{bench.topic}' AS topic"), 0)
     without = f"IF(key = '7', NULL, '{bench.topic}') AS topic"

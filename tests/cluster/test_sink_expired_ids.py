@@ -8,6 +8,7 @@ the id before is nobody.
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pytest
@@ -50,15 +51,14 @@ class Bench:
         self._cluster, self._spark, self.name = cluster, spark, name
         topics.create_topic(cluster.client(), name, partitions=2)
 
-    def sink(self, small_batch_bytes: int, *, fast: bool) -> ExactlyOnceKafka:
+    def sink(self, **way: Any) -> ExactlyOnceKafka:
         return exactly_once_kafka(
             sink_id=self.name,
             topic=self.name,
             lanes=2,
             options={"kafka.bootstrap.servers": self._cluster.bootstrap("suspects")},
             small_lane_bytes=0,
-            small_batch_bytes=small_batch_bytes,
-            fast=fast,
+            **{"small_batch_bytes": 0, "jvm": False, **way},
         )
 
     def rows(self, batch: int) -> DataFrame:
@@ -98,19 +98,17 @@ def expected(batches: int) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("small_batch_bytes", "fast"),
-    [(0, True), (2**20, True), (0, False)],
-    ids=["lanes", "whole", "plain"],
+    "way",
+    [{}, {"small_batch_bytes": 2**20}, {"fast": False}, {"jvm": True}],
+    ids=["lanes", "whole", "plain", "jvm"],
 )
-def test_a_sink_whose_ids_are_forgotten_goes_on(
-    bench: Bench, small_batch_bytes: int, *, fast: bool
-) -> None:
-    sink = bench.sink(small_batch_bytes, fast=fast)
+def test_a_sink_whose_ids_are_forgotten_goes_on(bench: Bench, way: dict[str, Any]) -> None:
+    sink = bench.sink(**way)
     sink(bench.rows(0), 0)
     bench.wait_until_forgotten()  # that of the producer which was made ahead, too
     sink(bench.rows(1), 1)
     bench.wait_until_forgotten()
-    successor = bench.sink(small_batch_bytes, fast=fast)
+    successor = bench.sink(**way)
     successor(bench.rows(1), 1)  # replayed
     successor(bench.rows(2), 2)
     assert bench.visible() == expected(3)
@@ -120,7 +118,7 @@ def test_a_sink_whose_ids_are_forgotten_goes_on(
 def test_who_held_a_forgotten_id_before_its_successor_commits_nothing(
     bench: Bench, *, fast: bool
 ) -> None:
-    sink = bench.sink(0, fast=fast)
+    sink = bench.sink(fast=fast)
     sink(bench.rows(0), 0)
     settings = sink._announcer.settings
     zombie = open_lane(settings, 0)

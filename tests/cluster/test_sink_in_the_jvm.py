@@ -17,6 +17,7 @@ from jvm_bench import (
 )
 from pyspark.sql import DataFrame
 
+from onceproof.cluster import topics
 from onceproof.deadline import pause
 from onceproof.sink import RefusedError, laned
 from onceproof.sink.jvm.lanes import JvmLanes
@@ -35,9 +36,8 @@ def test_batches_come_out_once_and_each_way_takes_up_what_the_other_left(
     for batch in range(3):
         first(jvm_bench.rows(batch), batch)
     assert states(in_the_jvm) == [{LaneState.COMMITTED}] * 3
-    jvm_bench.sink()(
-        jvm_bench.rows(2), 2
-    )  # a replay: by Python, which finds and compares the tokens
+    # A replay: by Python, which finds and compares the tokens.
+    jvm_bench.sink()(jvm_bench.rows(2), 2)
     jvm_bench.sink(jvm=False)(jvm_bench.rows(3), 3)
     jvm_bench.sink()(jvm_bench.rows(4), 4)
     assert len(in_the_jvm) == 4
@@ -271,6 +271,18 @@ def test_rows_that_the_brokers_refuse_stop_the_sink_with_the_way_out(
         jvm_bench.sink()(large, 0)
     assert LaneState.FAILED in states(in_the_jvm)[0]
     assert jvm_bench.visible() == []
+
+
+@pytest.mark.jury  # librdkafka waits for a missing topic for half a minute
+def test_a_topic_that_is_deleted_while_the_query_runs_stops_it_by_name(
+    jvm_bench: Bench, in_the_jvm: Passes
+) -> None:
+    sink = jvm_bench.sink(options={"kafka.max.block.ms": "3000"})
+    sink(jvm_bench.rows(0), 0)
+    topics.delete_topic(jvm_bench.cluster.client(), jvm_bench.topic)
+    with pytest.raises(RefusedError, match=rf"batch 1.*{jvm_bench.topic}"):
+        sink(jvm_bench.rows(1), 1)
+    assert states(in_the_jvm) == [{LaneState.COMMITTED}, {LaneState.FAILED}]
 
 
 def test_a_row_without_a_topic_is_refused_and_leaves_nothing(

@@ -46,8 +46,8 @@ class Pipeline:
         producer.flush()
 
     def sink(self, lanes: int, **changes: Any) -> ExactlyOnceKafka:
-        """By lanes, though batches are small, unless said otherwise."""
-        changes = {"small_batch_bytes": 0, **changes}
+        """By lanes that Python writes, though batches are small, unless said otherwise."""
+        changes = {"small_batch_bytes": 0, "jvm": False, **changes}
         return exactly_once_kafka(
             sink_id=self.sink_id,
             topic=self.output,

@@ -64,6 +64,7 @@ def bench(
         options={"kafka.bootstrap.servers": cluster.bootstrap("suspects")},
         small_lane_bytes=0,
         fast=request.param,
+        jvm=False,
     )
     announcer: Announcer = sink._announcer
     lead = announcer.lead(QUERY, 0)

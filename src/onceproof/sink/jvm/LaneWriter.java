@@ -17,11 +17,10 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.Function2;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.util.ArrayData;
 
 /**
  * Runs on executors, inside Spark's JVM: one lane of one batch, for the first time.
@@ -62,16 +61,18 @@ public final class LaneWriter implements Function2, Serializable {
 
     /** One task. */
     private static final class Lane implements Callback {
-        private static final int ROW_BYTES = 32; // what Arrow takes for a row besides key and value
         private static final int MARKER = 1; // the record that ends a transaction lies behind the token
         private static final int CAUSES_MAX = 5;
+        private static final int HEAP_SHARE = 8;
+        private static final int BATCHES_MIN = 4; // one for each of a few partitions
+        private static final long BUFFER_BYTES_MIN = 8L << 20;
+        private static final long BUFFER_BYTES_MAX = 64L << 20;
         private static final Duration CLOSING = Duration.ofSeconds(5);
 
         private final JsonNode told;
         private final JsonNode lane;
         private final int partition;
-        private final String topic;
-        private final int topicAt, partitionAt, keyAt, valueAt, headersAt, firstHashAt, secondHashAt, laneAt;
+        private final Rows rows;
         private final long limitMs;
 
         private KafkaProducer producer;
@@ -79,7 +80,6 @@ public final class LaneWriter implements Function2, Serializable {
         private Throwable failure;
         private boolean isCommitted;
         private long beganWriting;
-        private long rows, size, firstSum, secondSum;
         private double fenceMs, readMs, writeMs, commitMs;
         private long tokenOffset = -1;
         private boolean isLate;
@@ -88,21 +88,8 @@ public final class LaneWriter implements Function2, Serializable {
             this.told = told;
             this.lane = lane;
             this.partition = partition;
-            this.topic = told.get("topic").isNull() ? null : told.get("topic").asText();
+            this.rows = new Rows(told, partition);
             this.limitMs = told.get("transaction_timeout_ms").asLong();
-            this.topicAt = column("topic");
-            this.partitionAt = column("partition");
-            this.keyAt = column("key");
-            this.valueAt = column("value");
-            this.headersAt = column("headers");
-            this.firstHashAt = column("__hash_1");
-            this.secondHashAt = column("__hash_2");
-            this.laneAt = column("__lane");
-        }
-
-        private int column(String name) {
-            JsonNode place = told.get("columns").get(name);
-            return place == null ? -1 : place.asInt();
         }
 
         String carryOut(Iterator source) throws Exception {
@@ -163,7 +150,20 @@ public final class LaneWriter implements Function2, Serializable {
         private Map producerSettings() {
             Map settings = mapOf(told.get("producer"));
             settings.put("transactional.id", lane.get("transactional_id").asText());
+            if (!settings.containsKey("buffer.memory")) {
+                settings.put("buffer.memory", String.valueOf(bufferBytes(settings)));
+            }
             return settings;
+        }
+
+        /** All lanes that are written here at once may hold an eighth of the heap. */
+        private static long bufferBytes(Map settings) {
+            Runtime jvm = Runtime.getRuntime();
+            int cores = jvm.availableProcessors();
+            int slots = Math.max(cores, SparkEnv.get().conf().getInt("spark.executor.cores", cores));
+            long share = Math.min(jvm.maxMemory() / HEAP_SHARE / slots, BUFFER_BYTES_MAX);
+            long batch = Long.parseLong((String) settings.getOrDefault("batch.size", "0"));
+            return Math.max(share, Math.max(BUFFER_BYTES_MIN, BATCHES_MIN * batch));
         }
 
         private void begin() {
@@ -179,52 +179,17 @@ public final class LaneWriter implements Function2, Serializable {
         }
 
         private void take(InternalRow row) {
-            firstSum += row.getLong(firstHashAt);
-            secondSum += row.getLong(secondHashAt);
-            rows += 1;
-            if (laneAt >= 0 && row.getInt(laneAt) != partition) {
-                throw new IllegalStateException("a row of lane " + row.getInt(laneAt)
-                        + " came to the task of lane " + partition);
-            }
+            rows.count(row);
             stopIfLate();
             if (failure != null) {
                 return;
             }
             try {
-                producer.send(recordOf(row), this);
+                producer.send(rows.recordOf(row), this);
             } catch (RuntimeException problem) {
                 failed(problem);
             }
             failIfUndelivered();
-        }
-
-        private ProducerRecord recordOf(InternalRow row) {
-            byte[] value = bytesAt(row, valueAt);
-            byte[] key = bytesAt(row, keyAt);
-            String to = topic != null ? topic : row.isNullAt(topicAt) ? null : row.getUTF8String(topicAt).toString();
-            if (to == null) {
-                throw new IllegalArgumentException("a row has no topic, and the sink was given none");
-            }
-            Integer at = partitionAt < 0 || row.isNullAt(partitionAt) ? null : Integer.valueOf(row.getInt(partitionAt));
-            size += ROW_BYTES + (key == null ? 0 : key.length) + (value == null ? 0 : value.length);
-            ProducerRecord record = new ProducerRecord(to, at, null, key, value, null);
-            if (headersAt >= 0 && !row.isNullAt(headersAt)) {
-                addHeaders(record, row.getArray(headersAt));
-            }
-            return record;
-        }
-
-        private void addHeaders(ProducerRecord record, ArrayData headers) {
-            for (int i = 0; i < headers.numElements(); i++) {
-                InternalRow header = headers.getStruct(i, 2);
-                byte[] content = bytesAt(header, 1);
-                record.headers().add(new RecordHeader(header.getUTF8String(0).toString(), content));
-                size += content == null ? 0 : content.length;
-            }
-        }
-
-        private static byte[] bytesAt(InternalRow row, int place) {
-            return place < 0 || row.isNullAt(place) ? null : row.getBinary(place);
         }
 
         /** A transaction that outlasts its timeout is aborted by the brokers, whatever we do. */
@@ -278,14 +243,10 @@ public final class LaneWriter implements Function2, Serializable {
         private ProducerRecord token() throws Exception {
             ObjectMapper mapper = new ObjectMapper();
             ObjectNode token = (ObjectNode) mapper.readTree(lane.get("token").asText());
-            token.put("rows", rows);
-            token.put("digest", digest());
+            token.put("rows", rows.count());
+            token.put("digest", rows.digest());
             return new ProducerRecord(told.get("ledger").asText(), Integer.valueOf(lane.get("partition").asInt()),
                     null, lane.get("key").asText().getBytes(StandardCharsets.UTF_8), mapper.writeValueAsBytes(token), null);
-        }
-
-        private String digest() {
-            return String.format("%016x%016x", new Object[] {Long.valueOf(firstSum), Long.valueOf(secondSum)});
         }
 
         /** An interrupted task is Spark's affair: it goes on as one. */
@@ -338,9 +299,9 @@ public final class LaneWriter implements Function2, Serializable {
             report.put("partition", partition);
             report.put("lane", lane.get("lane").asInt());
             report.put("state", failure == null ? "committed" : isLate ? "outlasted" : "failed");
-            report.put("rows", rows);
-            report.put("digest", digest());
-            report.put("size", size);
+            report.put("rows", rows.count());
+            report.put("digest", rows.digest());
+            report.put("size", rows.size());
             report.put("detail", failure == null ? "" : told(failure));
             report.put("fence_ms", fenceMs);
             report.put("read_ms", readMs);

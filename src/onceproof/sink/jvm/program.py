@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Each uses those before it.
-SOURCES = ("Talkative.java", "Fencing.java", "Announcement.java", "LaneWriter.java")
+SOURCES = ("Talkative.java", "Fencing.java", "Announcement.java", "Rows.java", "LaneWriter.java")
 CLASS = "onceproof.sink.LaneWriter"
 _NEEDED = (
     "org.apache.kafka.clients.producer.KafkaProducer",

@@ -11,10 +11,10 @@ from onceproof.sink.client.translation import PREFIX
 from onceproof.sink.settings import Settings
 
 _PRODUCER = {
-    # As the lanes that Python writes (settings.py of the sink): full batches, bounded memory.
+    # As the lanes that Python writes (settings.py of the sink): full batches. How much memory they
+    # may take depends on the executor's heap (LaneWriter.java).
     "linger.ms": "200",
     "batch.size": "1000000",
-    "buffer.memory": "67108864",
     # A producer lives for one transaction: nobody wants its metrics.
     "enable.metrics.push": "false",
 }
