@@ -96,7 +96,8 @@ def main() -> None:
             "in", records=sizes[-1] * 21 // 20 + spare, record_bytes=asked.record_bytes, keys=KEYS
         )
         measured = [(size, *copy(stage, size, asked.lanes, not asked.python)) for size in sizes]
-    report(measured, not asked.python)
+    if not report(measured, not asked.python):
+        raise SystemExit(1)
 
 
 def copy(stage: Stage, records: int, lanes: int, jvm: bool) -> tuple[WorkerMemory, float]:
@@ -128,7 +129,9 @@ def _last(stage: Stage, records: int) -> str:
     return json.dumps({"in": starts})
 
 
-def report(measured: list[tuple[int, WorkerMemory, float]], jvm: bool) -> None:
+def report(measured: list[tuple[int, WorkerMemory, float]], jvm: bool) -> bool:
+    """Whether it is flat."""
+
     def judged(memory: WorkerMemory) -> int:
         return memory.jvm_kb_max if jvm else memory.sum_kb_max
 
@@ -158,8 +161,10 @@ def report(measured: list[tuple[int, WorkerMemory, float]], jvm: bool) -> None:
         ],
     )
     growth = judged(measured[-1][1]) / judged(smallest)
-    verdict = "flat" if growth <= FLAT_WITHIN else "not flat"
+    is_flat = growth <= FLAT_WITHIN
+    verdict = "flat" if is_flat else "not flat"
     say(f"{verdict}: {growth:.2f}× from {measured[0][0]:,} to {measured[-1][0]:,} records")
+    return is_flat
 
 
 if __name__ == "__main__":

@@ -193,6 +193,17 @@ def test_a_driver_that_was_away_finds_out_what_its_successor_did(bench: Bench) -
     assert json.loads(manifest.to_bytes())["lanes_ever"] == 4
 
 
+def test_a_ledger_that_forgets_is_refused(bench: Bench) -> None:
+    sink = bench.sink()
+    ledger = sink._announcer.settings.ledger_topic
+    topics.create_topic(
+        bench.cluster.client(), ledger, partitions=5, config={"cleanup.policy": "delete"}
+    )
+    with pytest.raises(SinkError, match=rf"ledger {ledger} has cleanup.policy=delete; expected"):
+        sink(bench.rows(0), 0)
+    assert bench.visible() == []
+
+
 def test_an_operator_accepts_what_is_committed_and_the_missing_lanes_are_written(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,7 +232,6 @@ def test_an_operator_who_mistypes_the_sinks_id_is_told_at_once(bench: Bench) -> 
         bench.command("inspect", "--sink-id", "typo")
 
 
-@pytest.mark.jury
 def test_an_operator_skips_a_batch_and_the_next_one_is_written(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

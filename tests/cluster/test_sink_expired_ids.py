@@ -105,6 +105,8 @@ def expected(batches: int) -> list[str]:
 def test_a_sink_whose_ids_are_forgotten_goes_on(bench: Bench, way: dict[str, Any]) -> None:
     sink = bench.sink(**way)
     sink(bench.rows(0), 0)
+    assert sink.last_batch is not None
+    assert (sink.last_batch.writer == "jvm") == way.get("jvm", False)
     bench.wait_until_forgotten()  # that of the producer which was made ahead, too
     sink(bench.rows(1), 1)
     bench.wait_until_forgotten()

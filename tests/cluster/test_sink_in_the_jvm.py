@@ -20,12 +20,14 @@ from pyspark.sql import DataFrame
 from onceproof.cluster import topics
 from onceproof.deadline import pause
 from onceproof.sink import RefusedError, laned
+from onceproof.sink.jvm import program
 from onceproof.sink.jvm.lanes import JvmLanes
 from onceproof.sink.lane import open_lane
 from onceproof.sink.ledger.entries import lane_key, lane_partition
 from onceproof.sink.producing.transaction import Record
 from onceproof.sink.reports import LaneState
 
+ANY = -1  # partition
 FENCED_AHEAD_S = 1.0  # by then it is, on a slow machine, too
 
 
@@ -67,7 +69,7 @@ def test_whatever_rows_hold_arrives_byte_for_byte_where_it_should(
         return rng.choice([None, [], [("a", content()), ("ü", b""), ("a", None)]])
 
     rows = [
-        (jvm_bench.topic, rng.choice([None, 0, 1, 2]), f"{n}".encode(), content(), headers())
+        (jvm_bench.topic, rng.choice([None, ANY, 0, 1, 2]), f"{n}".encode(), content(), headers())
         for n in range(300)
     ]
     kinds = (
@@ -83,9 +85,22 @@ def test_whatever_rows_hold_arrives_byte_for_byte_where_it_should(
     assert arrived == sorted(
         ((key, value, tuple(h or ())) for _, _, key, value, h in rows), key=str
     )
-    asked = {key: partition for _, partition, key, _, _ in rows if partition is not None}
+    asked = {key: partition for _, partition, key, _, _ in rows if partition not in (None, ANY)}
     for each in seen:
         assert each.partition() == asked.get(each.key(), each.partition())
+
+
+def test_a_headers_name_that_is_no_text_is_left_to_python_which_refuses_it(
+    jvm_bench: Bench, in_the_jvm: Passes
+) -> None:
+    """Java would write other bytes than were compared."""
+    odd = "array(named_struct('key', CAST(X'FF' AS STRING), 'value', X'00')) AS headers"
+    sink = jvm_bench.sink(lanes=1)
+    with pytest.raises(Exception, match="utf-8"):
+        sink(jvm_bench.rows(0).selectExpr("key", "value", odd), 0)
+    assert states(in_the_jvm) == [{LaneState.FAILED}]
+    assert "is not UTF-8" in in_the_jvm[0][0].detail
+    assert jvm_bench.visible() == []
 
 
 def test_keys_go_where_python_puts_them(jvm_bench: Bench, in_the_jvm: Passes) -> None:
@@ -316,6 +331,26 @@ def test_a_lane_that_outlasts_its_transaction_names_both_times(
     assert states(in_the_jvm) == [{LaneState.OUTLASTED}]
     assert "kafka.transaction.timeout.ms is 2000 (2.0 s), so the brokers" in caplog.text
     assert jvm_bench.visible() == expected(0)  # Python has all rows before it begins
+
+
+def test_without_its_sources_rows_go_through_python(
+    jvm_bench: Bench,
+    in_the_jvm: Passes,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """As where somebody packs the *.py of the sink alone."""
+
+    def missing(source: str) -> str:
+        raise FileNotFoundError(source)
+
+    monkeypatch.setattr(program, "_text", missing)
+    monkeypatch.setattr(program, "_ready", {})
+    with caplog.at_level("INFO", logger="onceproof.sink"):
+        jvm_bench.sink()(jvm_bench.rows(0), 0)
+    assert in_the_jvm == []
+    assert "rows go through Python: the sink's Java cannot be had: Talkative.java" in caplog.text
+    assert jvm_bench.visible() == expected(0)
 
 
 def test_what_only_librdkafka_knows_goes_through_python(

@@ -1,32 +1,47 @@
-"""Each rule of LaneWriter.java, broken on purpose, shows: rows come out twice. Kept, once.
+"""Each rule of LaneWriter.java, broken on purpose, shows. Kept, all comes out once, or not at all.
 
-The same play each time: a batch's lanes are written by an attempt whose reports are lost, and then
-by the next one, as where an executor dies with its last words.
+A twin      a batch's lanes are written by an attempt whose reports are lost, and then by the next
+            one, as where an executor dies with its last words: rows come out twice
+A ruling    when a batch's tasks are about to begin, an operator has the batch skipped, and another
+            driver passes over it: its rows come out all the same
 """
 
-import pytest
-from jvm_bench import Bench, Passes, expected, states, written_by_a_twin_first
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
 
+import pytest
+from jvm_bench import Bench, Passes, expected, meanwhile, states, written_by_a_twin_first
+
+from onceproof.sink import SinkError
 from onceproof.sink.jvm import program
+from onceproof.sink.jvm.lanes import JvmLanes
+from onceproof.sink.ledger.entries import Decision
+from onceproof.sink.operator import rule
 from onceproof.sink.reports import LaneState
 
 LOOK = "                requireItsPlace();\n"
 COMMIT = "                producer.commitTransaction();\n"
 TOKEN = "                Future token = producer.send(token());\n"
 OWN_TRANSACTION = "                producer.beginTransaction();\n"
-# mistake → what of the source becomes what
+MANIFEST = """                new Announcement(told.get("ledger").asText(), told.get("manifest"))
+                        .require(mapOf(told.get("reader")), found.at);
+"""
+# mistake → what of the source becomes what; seen by a twin
 MISTAKES = {
     "no_look_at_where_the_token_lies": {LOOK: ""},
     "looks_when_it_has_committed": {LOOK: "", COMMIT: COMMIT + LOOK},
     "token_in_a_transaction_of_its_own": {TOKEN: COMMIT + OWN_TRANSACTION + TOKEN},
 }
+# … by a ruling
+DEAF = {"no_look_at_the_manifest": {MANIFEST: ""}}
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_planted_mistake_repeats_rows(
     name: str, jvm_bench: Bench, in_the_jvm: Passes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plant(name, monkeypatch)
+    plant(name, MISTAKES[name], monkeypatch)
     sink = jvm_bench.sink()
     sink(jvm_bench.rows(0), 0)
     lost = written_by_a_twin_first(sink, jvm_bench, monkeypatch)
@@ -45,13 +60,46 @@ def test_the_real_one_does_not(
     assert jvm_bench.visible() == expected(0, 1)
 
 
-def plant(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", DEAF)
+def test_a_planted_mistake_writes_a_batch_that_an_operator_has_skipped(
+    name: str, jvm_bench: Bench, in_the_jvm: Passes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(name, DEAF[name], monkeypatch)
+    skipped_meanwhile(jvm_bench, monkeypatch)
+    assert states(in_the_jvm)[1] == {LaneState.COMMITTED}
+    assert jvm_bench.visible() == expected(0, 1)
+
+
+def test_the_real_one_writes_nothing_of_a_batch_that_an_operator_has_skipped(
+    jvm_bench: Bench, in_the_jvm: Passes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skipped_meanwhile(jvm_bench, monkeypatch)
+    assert states(in_the_jvm)[1] == {LaneState.FAILED}
+    assert jvm_bench.visible() == expected(0)
+
+
+def skipped_meanwhile(jvm_bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    sink = jvm_bench.sink()
+    sink(jvm_bench.rows(0), 0)
+
+    def skip(lanes: JvmLanes, taken: Any) -> None:
+        lanes._generation = "of this moment"  # what was fenced before that is fenced by the ruling
+        sink._announcer.confirm()
+        rule(taken.settings, batch=1, decision=Decision.SKIP, reason="seen and judged")
+        jvm_bench.sink()(jvm_bench.rows(1), 1)
+
+    meanwhile(monkeypatch, skip)
+    with suppress(SinkError):  # it is led by another one now
+        sink(jvm_bench.rows(1), 1)
+
+
+def plant(name: str, mistake: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program beside the real one: its classes are in a package of their own."""
     real, package = program._text, f"onceproof.mistakes.{name}"
 
     def mistaken(source: str) -> str:
         text = real(source).replace("package onceproof.sink;", f"package {package};")
-        for right, wrong in MISTAKES[name].items() if source == "LaneWriter.java" else ():
+        for right, wrong in mistake.items() if source == "LaneWriter.java" else ():
             assert text.count(right) == 1, right
             text = text.replace(right, wrong)
         return text

@@ -1,5 +1,6 @@
 """Real streaming queries that die between lanes, and start again otherwise: exactly once."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,18 @@ from onceproof.cluster.local import LocalCluster
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
 from onceproof.sink.driver_lanes import DriverLanes
 from onceproof.sink.errors import LaneError
+from onceproof.sink.jvm.lanes import JvmLanes
 from onceproof.sink.lane import OpenLane, open_lane
 from onceproof.sink.ledger.entries import Decision, Manifest, lane_partition
 from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.operator import rule
 from onceproof.sink.producing.transaction import Record
-from onceproof.sink.reports import LaneReport
+from onceproof.sink.reports import LaneReport, LaneState
+from onceproof.sink.settings import Settings
 from onceproof.sink.work import Work
 
 RECORDS = 60
+KEYS = 17
 ABORTED = 300  # with their markers 600: more than the reader looks back at first, and then
 
 
@@ -42,7 +46,7 @@ class Pipeline:
     def feed(self, start: int) -> None:
         producer = Producer({"bootstrap.servers": self.bootstrap, "partitioner": "murmur2"})
         for number in range(start, start + RECORDS):
-            producer.produce(self.source, key=f"k{number % 17}", value=str(number))
+            producer.produce(self.source, key=f"k{number % KEYS}", value=str(number))
         producer.flush()
 
     def sink(self, lanes: int, **changes: Any) -> ExactlyOnceKafka:
@@ -60,6 +64,7 @@ class Pipeline:
         self,
         sink: ExactlyOnceKafka,
         transform: Callable[[DataFrame], DataFrame],
+        output_mode: str = "append",
         **source_options: Any,
     ) -> str | None:
         """Until everything there is has been written; what it died of, if it did."""
@@ -74,6 +79,7 @@ class Pipeline:
         query = (
             transform(source.select("key", "value"))
             .writeStream.foreachBatch(sink)
+            .outputMode(output_mode)
             .option("checkpointLocation", str(self._checkpoint))
             .trigger(availableNow=True)
             .start()
@@ -108,6 +114,38 @@ def die_after_the_first_lane(monkeypatch: pytest.MonkeyPatch) -> None:
         raise Death("the driver died between two lanes")
 
     monkeypatch.setattr(DriverLanes, "complete", complete)
+
+
+def die_when_the_jvm_has_written_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Likewise, in a batch whose lanes Spark's JVM writes: on every second one somebody else was at
+    work since the driver looked, so the task does not commit it.
+    """
+    find_ends, write = JvmLanes.find_ends, JvmLanes.write
+
+    def disturbed(lanes: JvmLanes, taken: Any, work: Work) -> None:
+        find_ends(lanes, taken, work)
+        for lane in range(0, taken.manifest.lanes, 2):
+            leave_unfinished(taken.settings, lane)
+
+    def die(lanes: JvmLanes, *given: Any) -> list[LaneReport]:
+        states = {report.state for report in write(lanes, *given)}
+        assert states == {LaneState.COMMITTED, LaneState.FAILED}
+        raise Death("the driver died between two lanes")
+
+    monkeypatch.setattr(JvmLanes, "find_ends", disturbed)
+    monkeypatch.setattr(JvmLanes, "write", die)
+
+
+def leave_unfinished(settings: Settings, lane: int) -> None:
+    """A transaction with an entry in the lane's part of the ledger, which the next fence aborts."""
+    opened = open_lane(settings, lane)
+    opened.transaction.begin()
+    place = lane_partition(lane)
+    opened.transaction.produce_record(
+        Record(topic=settings.ledger_topic, partition=place, key=b"nobody's", value=b"nothing")
+    )
+    opened.transaction.flush()
+    opened.transaction.close()
 
 
 def die_before_any_lane(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
@@ -145,6 +183,7 @@ def shuffled(rows: DataFrame) -> DataFrame:
         pytest.param(shuffled, "keys", 4, marks=pytest.mark.jury),
     ],
 )
+@pytest.mark.parametrize("jvm", [False, True], ids=["python", "jvm"])
 def test_a_batch_begun_with_8_lanes_is_taken_up_with_3_and_finished_with_8(  # noqa: PLR0917
     cluster: LocalCluster,
     spark: SparkSession,
@@ -153,25 +192,55 @@ def test_a_batch_begun_with_8_lanes_is_taken_up_with_3_and_finished_with_8(  # n
     partitions: int,
     transform: Callable[[DataFrame], DataFrame],
     cut: str,
+    jvm: bool,
 ) -> None:
     assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
-    line = Pipeline(cluster, spark, tmp_path, f"{cut}-{partitions}", partitions)
+    line = Pipeline(cluster, spark, tmp_path, f"{cut}-{partitions}-{jvm}", partitions)
     line.feed(0)
-    assert line.run(line.sink(8), transform) is None
+    assert line.run(line.sink(8, jvm=jvm), transform) is None
     line.feed(RECORDS)
     committed = [RECORDS]
-    for lanes in (8, 3):
+    # A replay is Python's, whoever began.
+    for lanes, die in (
+        (8, die_when_the_jvm_has_written_some if jvm else die_after_the_first_lane),
+        (3, die_after_the_first_lane),
+    ):
         with monkeypatch.context() as death:
-            die_after_the_first_lane(death)
-            assert "between two lanes" in str(line.run(line.sink(lanes), transform))
+            die(death)
+            assert "between two lanes" in str(line.run(line.sink(lanes, jvm=jvm), transform))
         committed.append(len(line.visible(cluster)))
     assert RECORDS < committed[1] < committed[2] <= 2 * RECORDS
-    finisher = line.sink(8)
+    finisher = line.sink(8, jvm=jvm)
     manifest = last_entry(finisher._announcer.settings, 0)
     assert isinstance(manifest, Manifest)
     assert (manifest.cut, manifest.lanes) == (cut, partitions if cut == "partitions" else 8)
     assert line.run(finisher, transform) is None
     assert line.visible(cluster) == list(range(2 * RECORDS))
+
+
+@pytest.mark.parametrize("jvm", [False, True], ids=["python", "jvm"])
+def test_in_complete_mode_each_batch_tells_all_keys_once(
+    cluster: LocalCluster,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    jvm: bool,
+) -> None:
+    line = Pipeline(cluster, spark, tmp_path, f"complete-{jvm}", partitions=2)
+    line.feed(0)
+    assert line.run(line.sink(8, jvm=jvm), counted, "complete") is None
+    line.feed(RECORDS)
+    with monkeypatch.context() as death:
+        (die_when_the_jvm_has_written_some if jvm else die_after_the_first_lane)(death)
+        assert "between two lanes" in str(line.run(line.sink(8, jvm=jvm), counted, "complete"))
+    assert line.run(line.sink(8, jvm=jvm), counted, "complete") is None
+    counts = [Counter(number % KEYS for number in range(total)) for total in (RECORDS, 2 * RECORDS)]
+    assert line.visible(cluster) == sorted(n for count in counts for n in count.values())
+
+
+def counted(rows: DataFrame) -> DataFrame:
+    return rows.groupBy("key").count().selectExpr("key", "CAST(count AS STRING) AS value")
 
 
 def test_a_zombie_on_a_lane_that_is_not_used_any_more_cannot_commit(

@@ -83,8 +83,8 @@ class Bench:
             "kafka.security.protocol": "SASL_SSL",
             "kafka.sasl.mechanism": "SCRAM-SHA-512",
             "kafka.sasl.jaas.config": f'{SCRAM} required username="{USER}" password="{quoted}";',
+            # Of no type given, as what is in the file decides.
             "kafka.ssl.truststore.location": str(self.secured.ca),
-            "kafka.ssl.truststore.type": "PEM",
             **changes,
         }
 
@@ -245,3 +245,4 @@ def test_brokers_of_another_ca_are_not_trusted(bench: Bench, tmp_path: Path) -> 
 
 def test_a_right_login_is_let_in(bench: Bench) -> None:
     require_connection(translate(bench.options()))
+    require_connection(translate(bench.options(**{"kafka.ssl.truststore.type": "PEM"})))

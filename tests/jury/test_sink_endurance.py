@@ -100,14 +100,20 @@ def line(
     return Line(cluster, judge_spark.session, f"line-{abs(hash(request.node.name))}")
 
 
-def test_past_the_last_epoch_of_an_id_the_brokers_hand_out_a_new_producer_id(line: Line) -> None:
-    line.write(line.sink(), 0)
+@pytest.mark.parametrize("jvm", [False, True], ids=["lanes", "jvm"])
+def test_past_the_last_epoch_of_an_id_the_brokers_hand_out_a_new_producer_id(
+    line: Line, *, jvm: bool
+) -> None:
+    sink = line.sink(jvm=jvm)
+    line.write(sink, 0)
     lane = f"{line.name}-lane-0"
     client = line.cluster.client()
     coordinator = roles.transaction_coordinator(client, lane)
     producer_ids = {init(client, coordinator, lane) for _ in range(LAST_EPOCH + 10)}
     assert len(producer_ids) == 2
-    line.write(line.sink(), 1)
+    successor = line.sink(jvm=jvm)
+    line.write(successor, 1)
+    assert writer_of(sink) == writer_of(successor) == ("jvm" if jvm else "python")
     assert line.visible() == list(range(2 * ROWS))
 
 
@@ -136,6 +142,7 @@ def test_a_broker_that_is_gone_for_half_a_minute_is_waited_for(
 ) -> None:
     sink = line.sink(small_batch_bytes=small_batch_bytes, jvm=jvm)
     line.write(sink, 0)
+    assert writer_of(sink) == ("jvm" if jvm else "python")
     coordinator = roles.transaction_coordinator(line.cluster.client(), f"{line.name}-{who}")
     victim = line.cluster.broker(coordinator)
     victim.kill()
@@ -147,7 +154,13 @@ def test_a_broker_that_is_gone_for_half_a_minute_is_waited_for(
     finally:
         back.join()
     line.cluster.wait_ready(Deadline(60))
-    assert line.visible() == list(range(6 * ROWS))
+    line.write(sink, 6)
+    assert writer_of(sink) == ("jvm" if jvm else "python")
+    assert line.visible() == list(range(7 * ROWS))
+
+
+def writer_of(sink: ExactlyOnceKafka) -> str | None:
+    return sink.last_batch.writer if sink.last_batch else None
 
 
 @pytest.mark.parametrize(
@@ -178,6 +191,7 @@ def test_a_quota_throttles_and_breaks_nothing(
     began = time.monotonic()
     for batch in range(8):
         line.write(sink, batch)
+        assert writer_of(sink) == ("jvm" if jvm else "python")
     assert line.visible() == list(range(8 * ROWS))
     # Not a limit of ours: much faster than three brokers' quotas would mean that none applied. They
     # are averages over some ten seconds, so a part comes through at once.

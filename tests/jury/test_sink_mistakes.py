@@ -77,6 +77,7 @@ class Court:
                 f"lanes={mistake.lanes}",
                 "small_batch_bytes=0",
                 "small_lane_bytes=65536",
+                "jvm=false",  # what they do wrong is written in Python
             ),
             runs_dir=self._folder / "runs",
         )

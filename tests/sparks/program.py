@@ -111,18 +111,21 @@ class Program:
             "spark.local.dir": str(self._folder / "scratch"),
         }
 
-    def batches(self, pipeline: str) -> list[dict[str, Any]]:
-        """What the present run has told of its batches."""
-        return [line for line in told(self._runs[-1]) if line.get("pipeline") == pipeline]
+    def batches(self, pipeline: str, by: str | None = None) -> list[dict[str, Any]]:
+        """What the present run has told of its batches, or of those by this writer."""
+        lines = [line for line in told(self._runs[-1]) if line.get("pipeline") == pipeline]
+        return [line for line in lines if by is None or line["writer"] == by]
 
-    def wait_for_batches(self, count: int, of: Sequence[str] | None = None) -> None:
+    def wait_for_batches(
+        self, count: int, of: Sequence[str] | None = None, by: str | None = None
+    ) -> None:
         """Until each pipeline, or each of these, has written so many in the present run."""
         run = self._runs[-1]
         pipelines = self.pipelines if of is None else of
 
         def enough() -> bool:
             assert run.is_running(), f"ended too early\n{run.log_tail(40)}"
-            return all(len(self.batches(pipeline)) >= count for pipeline in pipelines)
+            return all(len(self.batches(pipeline, by)) >= count for pipeline in pipelines)
 
         wait_until(
             enough, Deadline(START_S_MAX), lambda: f"no {count} batches yet\n{run.log_tail(40)}"

@@ -106,6 +106,11 @@ class Bench:
         self.program.wait_for_end()
         self.program.require_exactly_once(self.given)
 
+    def writers(self) -> list[str]:
+        """Of each batch, in order; one pipeline's after the other's."""
+        of_all = (self.program.batches(name) for name in self.program.pipelines)
+        return [batch["writer"] for batches in of_all for batch in batches]
+
     def task_starts(self) -> list[dict[str, Any]]:
         """Each start of a task, as Spark's event log has it once the program has ended."""
         files = [file for file in (self._folder / "events").rglob("*") if file.is_file()]
@@ -179,14 +184,27 @@ def test_an_executor_that_writes_lanes_itself_stands_still_and_wakes_up_fenced(
     held.let_go_on()
     bench.finish()
     assert bench.retries() > 0
-    assert "jvm" in {batch["writer"] for batch in bench.program.batches(*bench.program.pipelines)}
+    assert bench.writers()[0] == "jvm"
+
+
+@pytest.mark.jury
+def test_an_executor_is_killed_in_the_transaction_of_a_lane_that_it_writes_itself(
+    bench: Bench,
+) -> None:
+    bench.start_and_write(jvm=True)
+    bench.hold_a_writing_executor().kill()
+    bench.finish()
+    assert bench.retries() > 0
+    assert (bench.writers()[0], bench.writers()[-1]) == ("jvm", "jvm")
 
 
 @pytest.mark.jury
 def test_speculation_overtakes_a_slow_task_before_the_sink(bench: Bench) -> None:
-    bench.start_and_write(SPECULATION, slow_s=4.0)
+    """With its twins, rows go through Python, whatever is asked for."""
+    bench.start_and_write(SPECULATION, slow_s=4.0, jvm=True)
     bench.finish()
     assert bench.twins_started() > 0
+    assert set(bench.writers()) == {"python"}
 
 
 @pytest.mark.jury

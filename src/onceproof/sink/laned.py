@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from onceproof.sink.announcing import Announcer, TakenUp
 from onceproof.sink.cut import Lanes, cut_batch, lanes_again
 from onceproof.sink.driver_lanes import DriverLanes
-from onceproof.sink.errors import LaneError
+from onceproof.sink.errors import LaneError, OwnershipError
 from onceproof.sink.execution import cancelled_if, run_tasks, speculates
 from onceproof.sink.jvm.lanes import JvmLanes
 from onceproof.sink.lane import decide, require_manifest
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger("onceproof.sink")
+# What may come of a manifest that is refused: lanes that wait for it, lanes that a later one wrote.
+_MAY_FOLLOW = (LaneError, OwnershipError)
 
 
 class LanedBatches:
@@ -168,7 +170,7 @@ class LanedBatches:
                 yield
         except BaseException as error:
             # Why the manifest was refused says more than what came of it.
-            if isinstance(error, LaneError) or self._announcer.is_refused():
+            if isinstance(error, _MAY_FOLLOW) or self._announcer.is_refused():
                 self._announcer.confirm()
             raise
         self._announcer.confirm()  # no lane is written before its manifest is committed

@@ -55,7 +55,7 @@ def exactly_once_kafka(
     small_lane_bytes: int = SMALL_LANE_BYTES_DEFAULT,
     small_batch_bytes: int = SMALL_BATCH_BYTES_DEFAULT,
     fast: bool = True,
-    jvm: bool = False,
+    jvm: bool = True,
     on_batch: Callable[[BatchReport], None] | None = None,
 ) -> "ExactlyOnceKafka":
     """The function to give to `foreachBatch`.
@@ -70,7 +70,7 @@ def exactly_once_kafka(
     small_batch_bytes  batches expected to be up to this size are written by the driver as a whole,
                        in one transaction; 0: never
     fast      False: use confluent-kafka's own calls only
-    jvm       True: lanes are written by Spark's own JVM, where it can: no row goes through Python
+    jvm       False: lanes are never written by Spark's own JVM; all rows go through Python
     on_batch  called with the metrics of each batch after it is committed
     """
     settings = make_settings(

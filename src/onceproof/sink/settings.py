@@ -28,7 +28,7 @@ class Settings:
     small_lane_bytes: int = SMALL_LANE_BYTES_DEFAULT
     small_batch_bytes: int = SMALL_BATCH_BYTES_DEFAULT
     fast: bool = True
-    jvm: bool = False
+    jvm: bool = True
     connect_to_all: bool = False  # ahead, where there are few brokers
 
     def driver_transactional_id(self) -> str:
@@ -81,7 +81,7 @@ def make_settings(
     small_lane_bytes: int,
     small_batch_bytes: int,
     fast: bool,
-    jvm: bool = False,
+    jvm: bool = True,
 ) -> Settings:
     if not sink_id:
         raise SinkError("sink_id must be a name that stays the same over restarts; got nothing")

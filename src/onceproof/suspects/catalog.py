@@ -33,7 +33,7 @@ _SPARK_SETTINGS = {
     # A trial's batches are small; through lanes is the harder way to write them.
     "small_batch_bytes": "0",
     "small_lane_bytes": "65536",  # the sink's own default; 0: executors write every lane
-    "jvm": "false",  # lanes by Spark's own JVM
+    "jvm": "true",  # lanes by Spark's own JVM, as the sink does by itself; replays by Python
     "max_offsets_per_trigger": "auto",
     "parallelism": "2",
 }

@@ -1,6 +1,9 @@
 """What Spark's JVM is told of a batch, and what it answers."""
 
 import json
+from pathlib import Path
+
+import pytest
 
 from onceproof.sink.jvm.plan import plan, read_report
 from onceproof.sink.jvm.settings import only_pythons, producer_settings, reader_settings
@@ -104,3 +107,47 @@ def test_what_javas_producer_does_not_know_is_named() -> None:
     given = {**OPTIONS, "kafka.batch.num.messages": "9"}
     assert only_pythons(given, KNOWN) == ["kafka.batch.num.messages"]
     assert only_pythons(OPTIONS, KNOWN) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "delivery", "request_ms"),
+    [
+        ({}, "60000", "30000"),  # the transaction's own timeout
+        ({"kafka.delivery.timeout.ms": "2147483647"}, "60000", "30000"),
+        ({"kafka.delivery.timeout.ms": "20000"}, "20000", "19995"),  # OPTIONS linger for 5 ms
+        ({"kafka.request.timeout.ms": "90000"}, "60000", "59995"),
+        ({"kafka.delivery.timeout.ms": "9000", "kafka.request.timeout.ms": "800"}, "9000", "800"),
+    ],
+)
+def test_nothing_is_waited_for_longer_than_its_transaction_lasts(
+    given: dict[str, str], delivery: str, request_ms: str
+) -> None:
+    settings = producer_settings({**OPTIONS, **given}, SETTINGS, KNOWN)
+    assert settings["delivery.timeout.ms"] == delivery
+    assert settings["request.timeout.ms"] == request_ms
+
+
+def test_a_batch_is_never_larger_than_a_request_may_be() -> None:
+    known = {*KNOWN, "batch.size", "max.request.size"}
+    small = {**OPTIONS, "kafka.max.request.size": "500000"}
+    assert producer_settings(OPTIONS, SETTINGS, known)["batch.size"] == "1000000"
+    assert producer_settings(small, SETTINGS, known)["batch.size"] == "500000"
+
+
+def test_what_librdkafka_says_otherwise_java_is_told_in_its_own_words(tmp_path: Path) -> None:
+    store = tmp_path / "ca"
+    store.write_text("-----BEGIN CERTIFICATE-----")
+    given = {
+        "kafka.ssl.truststore.location": str(store),
+        "kafka.ssl.keystore.key": "-----BEGIN PRIVATE KEY-----",
+        "kafka.ssl.endpoint.identification.algorithm": "none",
+    }
+    for settings in (producer_settings(given, SETTINGS, KNOWN), reader_settings(given)):
+        assert settings["ssl.truststore.type"] == settings["ssl.keystore.type"] == "PEM"
+        assert settings["ssl.endpoint.identification.algorithm"] == ""
+
+
+@pytest.mark.parametrize(("name", "value"), [("compression.type", "inherit"), ("linger.ms", "0.5")])
+def test_what_java_cannot_read_goes_through_python(name: str, value: str) -> None:
+    given = {**OPTIONS, f"kafka.{name}": value}
+    assert only_pythons(given, {*KNOWN, name}) == [f"kafka.{name}"]

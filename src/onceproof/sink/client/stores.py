@@ -15,12 +15,29 @@ from onceproof.sink.errors import SinkError
 PEM, PKCS12, JKS, JCEKS = "PEM", "PKCS12", "JKS", "JCEKS"
 _LOOK_AT_BYTES = 64 * 1024  # a PEM file may begin with a text about its certificates
 _MAGIC = {b"\xfe\xed\xfe\xed": JKS, b"\xce\xce\xce\xce": JCEKS}
+# A store may be given as text, which is PEM.
+_TEXTS = {
+    "truststore": ("ssl.truststore.certificates",),
+    "keystore": ("ssl.keystore.key", "ssl.keystore.certificate.chain"),
+}
 _SEQUENCE, _VERSION_3 = 0x30, b"\x02\x01\x03"
 
 
 def store_settings(given: Mapping[str, str]) -> dict[str, str]:
     """librdkafka's settings for the stores that `given` (Java names) names."""
     return {**_truststore(given), **_keystore(given)}
+
+
+def java_store_types(given: Mapping[str, str]) -> dict[str, str]:
+    """What Java must be told of the same stores: it takes those without a type for JKS."""
+    types = {}
+    for side, texts in _TEXTS.items():
+        option, kind = f"ssl.{side}.location", f"ssl.{side}.type"
+        if option in given:
+            types[kind] = _kind(given, option, kind)
+        elif any(text in given for text in texts):
+            types[kind] = PEM
+    return types
 
 
 def kind_of(content: bytes) -> str | None:

@@ -22,6 +22,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  */
 public final class Fencing implements Runnable {
     private static final long START_AFTER_MS = 50; // until the last transaction's markers are written
+    private static final long GIVE_UP_MS = 1000;
     private static final long UNUSED_MS = 60000;
     private static final Map BEGUN = new HashMap(); // cluster and transactional id → what fences it
     private static final Timer EXPIRY = new Timer("onceproof-sink-unused", true);
@@ -80,6 +81,12 @@ public final class Fencing implements Runnable {
             before.discard();
         }
         begun.thread.start();
+        final Thread thread = begun.thread;
+        EXPIRY.schedule(new TimerTask() {
+            public void run() {
+                thread.interrupt(); // one that takes so long might fence the next batch's, elsewhere
+            }
+        }, GIVE_UP_MS);
         EXPIRY.schedule(new TimerTask() {
             public void run() {
                 expire(lane, token);
@@ -134,6 +141,11 @@ public final class Fencing implements Runnable {
     public void run() {
         try {
             Thread.sleep(START_AFTER_MS);
+            synchronized (this) {
+                if (isUnwanted) {
+                    return;
+                }
+            }
             Fenced made = fence(settings);
             synchronized (this) {
                 producer = made.producer;

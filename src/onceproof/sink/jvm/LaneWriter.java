@@ -17,7 +17,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.InterruptException;
-import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.Function2;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -63,10 +62,8 @@ public final class LaneWriter implements Function2, Serializable {
     private static final class Lane implements Callback {
         private static final int MARKER = 1; // the record that ends a transaction lies behind the token
         private static final int CAUSES_MAX = 5;
-        private static final int HEAP_SHARE = 8;
-        private static final int BATCHES_MIN = 4; // one for each of a few partitions
-        private static final long BUFFER_BYTES_MIN = 8L << 20;
-        private static final long BUFFER_BYTES_MAX = 64L << 20;
+        private static final long ASKED_EVERY_MS = 100;
+        private static final long ABORTING_MS = 10000;
         private static final Duration CLOSING = Duration.ofSeconds(5);
 
         private final JsonNode told;
@@ -98,7 +95,7 @@ public final class LaneWriter implements Function2, Serializable {
             opening.start();
             try {
                 boolean isAny = source.hasNext(); // computes the first rows meanwhile
-                opening.join();
+                await(opening);
                 begin();
                 while (isAny) {
                     take((InternalRow) source.next());
@@ -109,6 +106,14 @@ public final class LaneWriter implements Function2, Serializable {
                 end(opening);
             }
             return report();
+        }
+
+        /** Spark cancels a job without a word to its tasks' threads: they have to ask. */
+        private static void await(Thread opening) throws InterruptedException {
+            while (opening.isAlive()) {
+                opening.join(ASKED_EVERY_MS);
+                TaskContext.get().killTaskIfInterrupted();
+            }
         }
 
         /** Whatever happened, killed or not: nothing of the lane stays open here. */
@@ -151,19 +156,9 @@ public final class LaneWriter implements Function2, Serializable {
             Map settings = mapOf(told.get("producer"));
             settings.put("transactional.id", lane.get("transactional_id").asText());
             if (!settings.containsKey("buffer.memory")) {
-                settings.put("buffer.memory", String.valueOf(bufferBytes(settings)));
+                settings.put("buffer.memory", String.valueOf(Memory.ofALane(settings)));
             }
             return settings;
-        }
-
-        /** All lanes that are written here at once may hold an eighth of the heap. */
-        private static long bufferBytes(Map settings) {
-            Runtime jvm = Runtime.getRuntime();
-            int cores = jvm.availableProcessors();
-            int slots = Math.max(cores, SparkEnv.get().conf().getInt("spark.executor.cores", cores));
-            long share = Math.min(jvm.maxMemory() / HEAP_SHARE / slots, BUFFER_BYTES_MAX);
-            long batch = Long.parseLong((String) settings.getOrDefault("batch.size", "0"));
-            return Math.max(share, Math.max(BUFFER_BYTES_MIN, BATCHES_MIN * batch));
         }
 
         private void begin() {
@@ -175,6 +170,8 @@ public final class LaneWriter implements Function2, Serializable {
                 producer.beginTransaction();
             } catch (RuntimeException problem) {
                 failed(problem);
+            } catch (LinkageError problem) {
+                fail(new IllegalStateException(problem));
             }
         }
 
@@ -188,6 +185,8 @@ public final class LaneWriter implements Function2, Serializable {
                 producer.send(rows.recordOf(row), this);
             } catch (RuntimeException problem) {
                 failed(problem);
+            } catch (LinkageError problem) {
+                fail(new IllegalStateException(problem));
             }
             failIfUndelivered();
         }
@@ -213,7 +212,7 @@ public final class LaneWriter implements Function2, Serializable {
             }
             try {
                 Future token = producer.send(token());
-                producer.flush();
+                flush();
                 failIfUndelivered();
                 if (failure != null) {
                     return;
@@ -227,8 +226,17 @@ public final class LaneWriter implements Function2, Serializable {
                 commitMs = since(written);
             } catch (RuntimeException problem) {
                 failed(problem);
+            } catch (LinkageError problem) {
+                fail(new IllegalStateException(problem));
             } catch (ExecutionException problem) {
                 fail(problem);
+            }
+        }
+
+        private void flush() throws InterruptedException {
+            if (!Patience.flush(producer, limitMs - (long) since(beganWriting))) {
+                stopIfLate();
+                fail(new IllegalStateException("not flushed in the transaction's time"));
             }
         }
 
@@ -275,9 +283,9 @@ public final class LaneWriter implements Function2, Serializable {
                 return;
             }
             try {
-                producer.abortTransaction(); // else the next fence does it
-            } catch (RuntimeException problem) {
-                // There was none, or it is not ours to end any more.
+                Patience.abort(producer, ABORTING_MS);
+            } catch (InterruptedException again) {
+                Thread.currentThread().interrupt();
             }
             Fencing.close(producer, Duration.ZERO);
         }

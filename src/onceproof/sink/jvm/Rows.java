@@ -5,9 +5,12 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /** Runs on executors. A lane's rows as Kafka's records, and what all of them come to. */
 public final class Rows {
+    private static final int ANY = -1; // partition, as librdkafka says it
+    private static final char REPLACED = 0xFFFD;
     private static final int ROW_BYTES = 32; // what Arrow takes for a row besides key and value
 
     private final JsonNode columns;
@@ -49,11 +52,12 @@ public final class Rows {
     public ProducerRecord recordOf(InternalRow row) {
         byte[] value = bytesAt(row, valueAt);
         byte[] key = bytesAt(row, keyAt);
-        String to = topic != null ? topic : row.isNullAt(topicAt) ? null : row.getUTF8String(topicAt).toString();
+        String to = topic != null ? topic : row.isNullAt(topicAt) ? null : text(row.getUTF8String(topicAt));
         if (to == null) {
             throw new IllegalArgumentException("a row has no topic, and the sink was given none");
         }
-        Integer at = partitionAt < 0 || row.isNullAt(partitionAt) ? null : Integer.valueOf(row.getInt(partitionAt));
+        Integer at = partitionAt < 0 || row.isNullAt(partitionAt) || row.getInt(partitionAt) == ANY
+                ? null : Integer.valueOf(row.getInt(partitionAt));
         size += ROW_BYTES + (key == null ? 0 : key.length) + (value == null ? 0 : value.length);
         ProducerRecord record = new ProducerRecord(to, at, null, key, value, null);
         if (headersAt >= 0 && !row.isNullAt(headersAt)) {
@@ -66,9 +70,18 @@ public final class Rows {
         for (int i = 0; i < headers.numElements(); i++) {
             InternalRow header = headers.getStruct(i, 2);
             byte[] content = bytesAt(header, 1);
-            record.headers().add(new RecordHeader(header.getUTF8String(0).toString(), content));
+            record.headers().add(new RecordHeader(text(header.getUTF8String(0)), content));
             size += content == null ? 0 : content.length;
         }
+    }
+
+    /** Java would quietly write other bytes for what is no text. */
+    private static String text(UTF8String given) {
+        String text = given.toString();
+        if (text.indexOf(REPLACED) >= 0 && !UTF8String.fromString(text).equals(given)) {
+            throw new IllegalArgumentException("a topic or a header's name is not UTF-8: " + text);
+        }
+        return text;
     }
 
     private static byte[] bytesAt(InternalRow row, int place) {

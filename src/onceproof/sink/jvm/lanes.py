@@ -7,6 +7,7 @@ taken up again by Python, which fences, reads and compares.
 """
 
 import logging
+import re
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,9 +21,7 @@ from onceproof.sink.execution import failures_told_apart, speculates
 from onceproof.sink.jvm.plan import plan, read_report
 from onceproof.sink.jvm.program import NoProgramError, Program, program_for
 from onceproof.sink.jvm.settings import only_pythons, producer_settings, reader_settings
-from onceproof.sink.lane import decide
-from onceproof.sink.ledger.entries import lane_partition
-from onceproof.sink.ledger.reader import last_word
+from onceproof.sink.lane import OpenLane, decide, open_lane
 from onceproof.sink.lineage import rdd_of
 from onceproof.sink.reports import LaneReport, LaneState
 from onceproof.sink.settings import Settings
@@ -35,7 +34,11 @@ if TYPE_CHECKING:
 
 THREADS_MAX = 8
 FAILURES_MAX = 3
-_NOT_THERE = ("NoClassDefFoundError", "ClassNotFoundException", "UnsupportedClassVersionError")
+# Of ours or of Kafka's client; any other is the query's own affair.
+_NOT_THERE = re.compile(
+    r"(NoClassDefFoundError|ClassNotFoundException|UnsupportedClassVersionError): "
+    r"(onceproof|org[./]apache[./]kafka)"
+)
 _log = logging.getLogger("onceproof.sink")
 
 
@@ -71,16 +74,14 @@ class JvmLanes:
         self._generation = uuid.uuid4().hex
 
     def find_ends(self, taken: TakenUp, work: Work) -> None:
-        """Of the lanes whose last token is not our own."""
+        """Of the lanes whose last token is not our own: fenced, then read."""
         unknown = [lane for lane in range(taken.manifest.lanes) if lane not in self._ends]
         with ThreadPoolExecutor(THREADS_MAX) as threads:
-            found = threads.map(
-                lambda lane: last_word(work.settings, lane_partition(lane)), unknown
-            )
-            for lane, word in zip(unknown, found, strict=True):
-                if decide(word.entry, work) is not None:
-                    raise foreign(taken, lane, "" if word.entry is None else str(word.entry))
-                self._ends[lane] = word.end
+            found = threads.map(lambda lane: _looked_at(work.settings, lane), unknown)
+            for lane, opened in zip(unknown, found, strict=True):
+                if decide(opened.entry, work) is not None:
+                    raise foreign(taken, lane, "" if opened.entry is None else str(opened.entry))
+                self._ends[lane] = opened.end
 
     def write(
         self, rows: "DataFrame", taken: TakenUp, work: Work, lane_of: dict[int, int]
@@ -123,11 +124,17 @@ class JvmLanes:
         try:
             yield
         except (PySparkException, Py4JError) as error:
-            if any(sign in str(error) for sign in _NOT_THERE):
+            if _NOT_THERE.search(str(error)):
                 raise LaneError(
                     f"batch {work.batch}: Spark's JVMs lack a class: {error}"
                 ) from error
             raise
+
+
+def _looked_at(settings: Settings, lane: int) -> OpenLane:
+    opened = open_lane(settings, lane)
+    opened.transaction.close()
+    return opened
 
 
 def _lane(report: LaneReport) -> int:

@@ -18,13 +18,22 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Each uses those before it.
-SOURCES = ("Talkative.java", "Fencing.java", "Announcement.java", "Rows.java", "LaneWriter.java")
+SOURCES = (
+    "Talkative.java",
+    "Fencing.java",
+    "Announcement.java",
+    "Patience.java",
+    "Memory.java",
+    "Rows.java",
+    "LaneWriter.java",
+)
 CLASS = "onceproof.sink.LaneWriter"
 _NEEDED = (
     "org.apache.kafka.clients.producer.KafkaProducer",
     "org.codehaus.janino.SimpleCompiler",
     "com.fasterxml.jackson.databind.ObjectMapper",
 )
+_ISOLATION = "spark.sql.artifact.isolation.enabled"  # then each session has its own jars
 _ready: dict[str, "Program"] = {}  # by application: one jar for all its queries
 _lock = Lock()
 
@@ -54,11 +63,13 @@ class Program:
 
 def program_for(session: "SparkSession") -> Program:
     """NoProgramError where there can be none. One application compiles once."""
-    application = session.sparkContext.applicationId
+    whose = str(session.sparkContext.applicationId)
+    if str(session.conf.get(_ISOLATION, "false")).lower() == "true":
+        whose += str(session._jsparkSession.sessionUUID())
     with _lock:
-        if application not in _ready:
-            _ready[application] = _made(session)
-        return _ready[application]
+        if whose not in _ready:
+            _ready[whose] = _made(session)
+        return _ready[whose]
 
 
 def _made(session: "SparkSession") -> Program:
@@ -81,6 +92,8 @@ def _made(session: "SparkSession") -> Program:
             parent = compiler.getClassLoader()
         context._jsc.addJar(str(_jar(Path(context._temp_dir), classes)))
         return Program(parent, gateway)
+    except OSError as error:  # a package without its sources, a folder that is not there
+        raise NoProgramError(f"the sink's Java cannot be had: {error}") from error
     except Py4JError as error:
         told = str(error).partition("\n")[2].partition("\n")[0] or str(error)
         raise NoProgramError(f"Spark's JVM cannot write lanes: {told.strip()}") from error

@@ -1,0 +1,36 @@
+package onceproof.sink;
+
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+
+/** Runs on executors. How much a lane's producer may hold: all that write at once, an eighth of the heap. */
+public final class Memory {
+    private static final Pattern LOCAL = Pattern.compile("local\\[(\\d+|\\*)");
+    private static final int HEAP_SHARE = 8;
+    private static final int BATCHES_MIN = 4; // one for each of a few partitions
+    private static final long BYTES_MIN = 8L << 20;
+    private static final long BYTES_MAX = 64L << 20;
+
+    private Memory() {
+    }
+
+    public static long ofALane(Map settings) {
+        long share = Math.min(Runtime.getRuntime().maxMemory() / HEAP_SHARE / slots(), BYTES_MAX);
+        long batch = Long.parseLong((String) settings.getOrDefault("batch.size", "0"));
+        return Math.max(share, Math.max(BYTES_MIN, BATCHES_MIN * batch));
+    }
+
+    /** How many tasks Spark runs in this JVM at once. */
+    private static int slots() {
+        SparkConf conf = SparkEnv.get().conf();
+        int processors = Runtime.getRuntime().availableProcessors();
+        Matcher local = LOCAL.matcher(conf.get("spark.master", ""));
+        if (local.lookingAt()) {
+            return local.group(1).equals("*") ? processors : Integer.parseInt(local.group(1));
+        }
+        return Math.max(1, conf.getInt("spark.executor.cores", processors));
+    }
+}
