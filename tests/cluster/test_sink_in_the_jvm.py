@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 
 from onceproof.cluster import topics
 from onceproof.deadline import pause
-from onceproof.sink import RefusedError, laned
+from onceproof.sink import ExactlyOnceKafka, RefusedError, laned
 from onceproof.sink.jvm import program
 from onceproof.sink.jvm.lanes import JvmLanes
 from onceproof.sink.lane import open_lane
@@ -206,14 +206,18 @@ def test_a_query_stopped_and_started_in_one_spark_does_not_use_what_was_fenced_f
     jvm_bench: Bench, in_the_jvm: Passes
 ) -> None:
     stopped, started = jvm_bench.sink(), jvm_bench.sink()
-    stopped(jvm_bench.rows(0), 0)
-    pause(FENCED_AHEAD_S)
-    stopped(jvm_bench.rows(1), 1)
-    pause(FENCED_AHEAD_S)
-    started(jvm_bench.rows(2), 2)
-    assert states(in_the_jvm) == [{LaneState.COMMITTED}] * 3
-    assert fenced_now(in_the_jvm) == [True, False, True]
-    assert jvm_bench.visible() == expected(0, 1, 2)
+    written_with_a_lane_fenced_ahead(stopped, jvm_bench)
+    started(jvm_bench.rows(3), 3)
+    assert states(in_the_jvm) == [{LaneState.COMMITTED}] * 4
+    assert fenced_now(in_the_jvm) == [True, True, False, True]
+    assert jvm_bench.visible() == expected(0, 1, 2, 3)
+
+
+def written_with_a_lane_fenced_ahead(sink: ExactlyOnceKafka, jvm_bench: Bench) -> None:
+    """Three batches; what was written here twice running is fenced ahead, and is again."""
+    for batch in range(3):
+        sink(jvm_bench.rows(batch), batch)
+        pause(FENCED_AHEAD_S)
 
 
 def fenced_now(passes: Passes) -> list[bool]:
@@ -226,10 +230,7 @@ def test_a_lane_that_came_from_elsewhere_is_not_written_with_what_was_fenced_her
 ) -> None:
     """As where another executor has written it meanwhile, and fenced us."""
     sink = jvm_bench.sink()
-    sink(jvm_bench.rows(0), 0)
-    pause(FENCED_AHEAD_S)
-    sink(jvm_bench.rows(1), 1)
-    pause(FENCED_AHEAD_S)
+    written_with_a_lane_fenced_ahead(sink, jvm_bench)
 
     def elsewhere(lanes: JvmLanes, taken: Any) -> None:
         for lane in range(LANES):
@@ -248,10 +249,10 @@ def test_a_lane_that_came_from_elsewhere_is_not_written_with_what_was_fenced_her
             lanes._ends[lane] += 2
 
     meanwhile(monkeypatch, elsewhere)
-    sink(jvm_bench.rows(2), 2)
-    assert states(in_the_jvm) == [{LaneState.COMMITTED}] * 3
-    assert fenced_now(in_the_jvm) == [True, False, True]
-    assert jvm_bench.visible() == expected(0, 1, 2)
+    sink(jvm_bench.rows(3), 3)
+    assert states(in_the_jvm) == [{LaneState.COMMITTED}] * 4
+    assert fenced_now(in_the_jvm) == [True, True, False, True]
+    assert jvm_bench.visible() == expected(0, 1, 2, 3)
 
 
 def test_producers_and_their_threads_do_not_pile_up(jvm_bench: Bench, in_the_jvm: Passes) -> None:

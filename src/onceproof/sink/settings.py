@@ -47,6 +47,8 @@ class Settings:
             # Bounds the memory of a lane; the default is a gigabyte.
             "queue.buffering.max.kbytes": "65536",
             "queue.buffering.max.messages": "200000",
+            # Java's default: a replay must be able to write what Spark's JVM wrote.
+            "message.max.bytes": "1048576",
             **dict(self.client),
             "transactional.id": transactional_id,
             "transaction.timeout.ms": str(self.transaction_timeout_ms),

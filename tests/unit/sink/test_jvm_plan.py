@@ -9,7 +9,7 @@ from onceproof.sink.jvm.plan import plan, read_report
 from onceproof.sink.jvm.settings import only_pythons, producer_settings, reader_settings
 from onceproof.sink.ledger.entries import Manifest, Token, read_entry
 from onceproof.sink.reports import LaneState
-from onceproof.sink.settings import Settings
+from onceproof.sink.settings import Settings, make_settings
 from onceproof.sink.work import Work
 
 SETTINGS = Settings(sink_id="s", topic=None, lanes=2, ledger_topic="s.ledger", client=())
@@ -116,6 +116,7 @@ def test_what_javas_producer_does_not_know_is_named() -> None:
         ({"kafka.delivery.timeout.ms": "2147483647"}, "60000", "30000"),
         ({"kafka.delivery.timeout.ms": "20000"}, "20000", "19995"),  # OPTIONS linger for 5 ms
         ({"kafka.request.timeout.ms": "90000"}, "60000", "59995"),
+        ({"kafka.delivery.timeout.ms": "30000", "kafka.linger.ms": "0"}, "30000", "30000"),
         ({"kafka.delivery.timeout.ms": "9000", "kafka.request.timeout.ms": "800"}, "9000", "800"),
     ],
 )
@@ -125,6 +126,46 @@ def test_nothing_is_waited_for_longer_than_its_transaction_lasts(
     settings = producer_settings({**OPTIONS, **given}, SETTINGS, KNOWN)
     assert settings["delivery.timeout.ms"] == delivery
     assert settings["request.timeout.ms"] == request_ms
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [(None, "60000"), ("3000", "3000"), ("9223372036854775807", "60000")]
+)
+def test_no_call_blocks_for_longer_either(given: str | None, told: str) -> None:
+    """Or a topic that is missing, or a coordinator, would be waited for without an end."""
+    said = {} if given is None else {"kafka.max.block.ms": given}
+    assert producer_settings({**OPTIONS, **said}, SETTINGS, KNOWN)["max.block.ms"] == told
+
+
+def test_requests_fit_into_a_delivery_whatever_java_lingers_for_by_itself() -> None:
+    """5 ms since Kafka 4.0, where ours would speak against the user's delivery.timeout.ms."""
+    options = {"kafka.delivery.timeout.ms": "30000"}
+    settings = producer_settings(options, SETTINGS, KNOWN)
+    assert "linger.ms" not in settings
+    assert settings["request.timeout.ms"] == "29995"
+
+
+def test_python_can_write_whatever_spark_s_jvm_can() -> None:
+    """A replay of what the JVM began: Java takes 1,048,576 bytes, librdkafka by itself less."""
+    plain = {"kafka.bootstrap.servers": "b:1"}
+    assert settings_of(plain)["message.max.bytes"] == "1048576"
+    assert settings_of({**plain, "kafka.max.request.size": "9"})["message.max.bytes"] == "9"
+
+
+def settings_of(options: dict[str, str]) -> dict[str, str]:
+    made = make_settings(
+        sink_id="s",
+        topic="t",
+        options=options,
+        lanes=1,
+        ledger_topic=None,
+        takeover=False,
+        adopt=False,
+        small_lane_bytes=0,
+        small_batch_bytes=0,
+        fast=True,
+    )
+    return made.producer("s-lane-0")
 
 
 def test_a_batch_is_never_larger_than_a_request_may_be() -> None:

@@ -57,7 +57,10 @@ def _alone(name: str, value: str) -> dict[str, str]:
         case Passed():
             return {fate.to or name: fate.change(value, name)}
         case Ignored():
-            _log.warning("option 'kafka.%s' is ignored: %s", name, fate.why)
+            # Spark's JVM, where it writes, is given what Java's producer knows.
+            _log.warning(
+                "option 'kafka.%s' is ignored where rows go through Python: %s", name, fate.why
+            )
         case Owned():
             if value.lower() not in fate.always:
                 raise SinkError(f"option 'kafka.{name}' is set by the sink itself; leave it out")

@@ -25,6 +25,7 @@ public final class Fencing implements Runnable {
     private static final long GIVE_UP_MS = 1000;
     private static final long UNUSED_MS = 60000;
     private static final Map BEGUN = new HashMap(); // cluster and transactional id → what fences it
+    private static final Map LEFT = new HashMap(); // the same → where its part of the ledger ended, last time here
     private static final Timer EXPIRY = new Timer("onceproof-sink-unused", true);
 
     private final Map settings;
@@ -60,12 +61,23 @@ public final class Fencing implements Runnable {
         return ahead != null ? ahead : fence(settings);
     }
 
-    /** For the next batch; if it does not come about, that one makes its producer itself. */
-    public static void begin(Map settings, String generation, long end) {
+    /**
+     * For the next batch; if it does not come about, that one makes its producer itself. Only for a lane
+     * that was written here twice running: one that moves about might be fenced here while it is written elsewhere.
+     */
+    public static void begin(Map settings, String generation, long endBefore, long end) {
         try {
-            beginAhead(settings, generation, end);
+            if (hasStayed(settings, endBefore, end)) {
+                beginAhead(settings, generation, end);
+            }
         } catch (Throwable problem) {
             // No thread to be had: a lane that is committed is not to fail of that.
+        }
+    }
+
+    private static boolean hasStayed(Map settings, long endBefore, long end) {
+        synchronized (LEFT) {
+            return Long.valueOf(endBefore).equals(LEFT.put(lane(settings), Long.valueOf(end)));
         }
     }
 

@@ -17,6 +17,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.Function2;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -64,6 +65,7 @@ public final class LaneWriter implements Function2, Serializable {
         private static final int CAUSES_MAX = 5;
         private static final long ASKED_EVERY_MS = 100;
         private static final long ABORTING_MS = 10000;
+        private static final long ENDING_MS = 10000; // of what opens the lane
         private static final Duration CLOSING = Duration.ofSeconds(5);
 
         private final JsonNode told;
@@ -73,8 +75,9 @@ public final class LaneWriter implements Function2, Serializable {
         private final long limitMs;
 
         private KafkaProducer producer;
+        private boolean isGivenUp; // by the task, before it was open
         private volatile Exception undelivered; // set by the producer's own thread
-        private Throwable failure;
+        private volatile Throwable failure;
         private boolean isCommitted;
         private long beganWriting;
         private double fenceMs, readMs, writeMs, commitMs;
@@ -109,24 +112,35 @@ public final class LaneWriter implements Function2, Serializable {
         }
 
         /** Spark cancels a job without a word to its tasks' threads: they have to ask. */
-        private static void await(Thread opening) throws InterruptedException {
-            while (opening.isAlive()) {
+        private void await(Thread opening) throws InterruptedException {
+            long began = System.nanoTime();
+            while (opening.isAlive() && since(began) < openingMs()) {
                 opening.join(ASKED_EVERY_MS);
                 TaskContext.get().killTaskIfInterrupted();
             }
+            if (opening.isAlive()) {
+                fail(new IllegalStateException("the lane was not open after " + openingMs() + " ms"));
+            }
+        }
+
+        /** What it asks of brokers is bounded, but not what a login asks of others. */
+        private long openingMs() {
+            return 2 * limitMs + told.get("manifest").get("wait_ms").asLong();
         }
 
         /** Whatever happened, killed or not: nothing of the lane stays open here. */
         private void end(Thread opening) {
             boolean wasInterrupted = Thread.interrupted(); // or the abort would not even be sent
-            while (opening.isAlive()) {
+            long began = System.nanoTime();
+            while (opening.isAlive() && since(began) < ENDING_MS) {
                 opening.interrupt();
                 try {
-                    opening.join();
+                    opening.join(ASKED_EVERY_MS);
                 } catch (InterruptedException again) {
                     wasInterrupted = true;
                 }
             }
+            giveUp();
             close();
             if (wasInterrupted) {
                 Thread.currentThread().interrupt();
@@ -137,7 +151,9 @@ public final class LaneWriter implements Function2, Serializable {
             long began = System.nanoTime();
             try {
                 Fencing.Fenced found = Fencing.of(producerSettings(), told.get("generation").asText(), end());
-                producer = found.producer;
+                if (!isTaken(found.producer)) {
+                    return;
+                }
                 fenceMs = since(began);
                 long asked = System.nanoTime();
                 new Announcement(told.get("ledger").asText(), told.get("manifest"))
@@ -146,6 +162,19 @@ public final class LaneWriter implements Function2, Serializable {
             } catch (Throwable problem) { // left to itself it would end the whole executor
                 failure = problem;
             }
+        }
+
+        private synchronized boolean isTaken(KafkaProducer made) {
+            if (isGivenUp) {
+                Fencing.close(made, Duration.ZERO); // nobody waits for it any more
+                return false;
+            }
+            producer = made;
+            return true;
+        }
+
+        private synchronized void giveUp() {
+            isGivenUp = true;
         }
 
         private long end() {
@@ -265,11 +294,11 @@ public final class LaneWriter implements Function2, Serializable {
             fail(problem);
         }
 
-        /** Whatever fails when it is late fails of that: brokers fence who is. */
+        /** Whatever fails when it is late fails of that: brokers fence who is. Who got no answer says of what. */
         private void fail(Exception problem) {
             if (failure == null) {
                 failure = problem;
-                isLate = beganWriting != 0 && since(beganWriting) >= limitMs;
+                isLate = beganWriting != 0 && since(beganWriting) >= limitMs && !(problem instanceof TimeoutException);
             }
         }
 
@@ -279,7 +308,7 @@ public final class LaneWriter implements Function2, Serializable {
             }
             if (isCommitted) {
                 Fencing.close(producer, CLOSING);
-                Fencing.begin(producerSettings(), told.get("generation").asText(), tokenOffset + 1 + MARKER);
+                Fencing.begin(producerSettings(), told.get("generation").asText(), end(), tokenOffset + 1 + MARKER);
                 return;
             }
             try {

@@ -48,7 +48,8 @@ class JvmLanes:
         self._is_decided = False
         self._ends: dict[int, int] = {}  # of each lane's part of the ledger
         self._generation = uuid.uuid4().hex
-        self._failures = 0  # in a row
+        self._failures = 0  # batches in a row
+        self._failed_batch: int | None = None  # counted once, however often it was tried
 
     def can_write(self, session: "SparkSession", settings: Settings) -> bool:
         """Looked at once; why not is logged."""
@@ -76,6 +77,8 @@ class JvmLanes:
     def find_ends(self, taken: TakenUp, work: Work) -> None:
         """Of the lanes whose last token is not our own: fenced, then read."""
         unknown = [lane for lane in range(taken.manifest.lanes) if lane not in self._ends]
+        if unknown:
+            self._generation = uuid.uuid4().hex  # what was fenced ahead is about to be fenced
         with ThreadPoolExecutor(THREADS_MAX) as threads:
             found = threads.map(lambda lane: _looked_at(work.settings, lane), unknown)
             for lane, opened in zip(unknown, found, strict=True):
@@ -103,7 +106,7 @@ class JvmLanes:
             reader=reader_settings(dict(work.settings.options)),
         )
         ends, self._ends = self._ends, {}  # known again only where all is told as committed
-        self._failures += 1  # until it is known better
+        self._count_a_failure(work.batch)  # until it is known better
         with failures_told_apart(), self._told_if_not_there(work):
             writer = self._program.writer(told)
             answers = rdd_of(rows).toJavaRDD().mapPartitionsWithIndex(writer, False).collect()
@@ -112,8 +115,12 @@ class JvmLanes:
             raise LaneError(f"batch {work.batch}: not every lane was told of")
         if all(report.state == LaneState.COMMITTED for report, _ in told_of):
             self._ends = ends | {_lane(report): end for report, end in told_of}
-            self._failures = 0
+            self._failures, self._failed_batch = 0, None
         return [_with_its_reason(report, work) for report, _ in told_of]
+
+    def _count_a_failure(self, batch: int) -> None:
+        self._failures += batch != self._failed_batch
+        self._failed_batch = batch
 
     @contextmanager
     def _told_if_not_there(self, work: Work) -> Iterator[None]:
@@ -147,7 +154,7 @@ def _with_its_reason(report: LaneReport, work: Work) -> LaneReport:
         return report
     place = f"batch {work.batch}, lane {report.lane}"
     late = outlasted(place, report.write_ms, work.settings.transaction_timeout_ms)
-    return replace(report, detail=late)
+    return replace(report, detail=f"{late}; {report.detail}")
 
 
 def _program(session: "SparkSession", options: dict[str, str]) -> Program:

@@ -20,7 +20,8 @@ _PRODUCER = {
     "enable.metrics.push": "false",
 }
 _SPEAKS_AGAINST = {"linger.ms": "delivery.timeout.ms", "batch.size": "buffer.memory"}
-_JAVAS_DELIVERY_MS, _JAVAS_REQUEST_MS = 120_000, 30_000
+_JAVAS_DELIVERY_MS, _JAVAS_REQUEST_MS, _JAVAS_BLOCK_MS = 120_000, 30_000, 60_000
+_JAVAS_LINGER_MS = 5  # 0 before Kafka 4.0
 # What librdkafka calls "none" Java says by nothing.
 _SAID_BY_NOTHING = "ssl.endpoint.identification.algorithm"
 _READER = {
@@ -67,9 +68,14 @@ def producer_settings(
 def _within_a_transaction(given: Mapping[str, str], limit_ms: int) -> dict[str, str]:
     """As translation.py does for Python; Java wants linger and request within the delivery."""
     delivery = min(int(given.get("delivery.timeout.ms", _JAVAS_DELIVERY_MS)), limit_ms)
-    request_max = max(1, delivery - int(given.get("linger.ms", "0")))
+    request_max = max(1, delivery - int(given.get("linger.ms", _JAVAS_LINGER_MS)))
     request = min(int(given.get("request.timeout.ms", _JAVAS_REQUEST_MS)), request_max)
-    return {"delivery.timeout.ms": str(delivery), "request.timeout.ms": str(request)}
+    block = min(int(given.get("max.block.ms", _JAVAS_BLOCK_MS)), limit_ms)
+    return {
+        "delivery.timeout.ms": str(delivery),
+        "request.timeout.ms": str(request),
+        "max.block.ms": str(block),
+    }
 
 
 def _as_java_says(given: Mapping[str, str]) -> dict[str, str]:

@@ -107,10 +107,10 @@ def test_settings_in_librdkafkas_own_words_pass() -> None:
 def test_an_ignored_setting_is_told_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     assert translate(kafka(max__block__ms="1", max__poll__records="5")) == {}
     assert [record.getMessage() for record in caplog.records] == [
-        "option 'kafka.max.block.ms' is ignored: a full queue is waited for within the"
-        " transaction's timeout",
-        "option 'kafka.max.poll.records' is ignored: it is a consumer's setting, and the sink"
-        " writes",
+        "option 'kafka.max.block.ms' is ignored where rows go through Python: a full queue is"
+        " waited for within the transaction's timeout",
+        "option 'kafka.max.poll.records' is ignored where rows go through Python: it is a"
+        " consumer's setting, and the sink writes",
     ]
 
 
