@@ -14,6 +14,7 @@ import pytest
 from jvm_bench import Bench, Passes, expected, meanwhile, states, written_by_a_twin_first
 
 from onceproof.sink import SinkError
+from onceproof.sink.jvm import plan as told
 from onceproof.sink.jvm import program
 from onceproof.sink.jvm.lanes import JvmLanes
 from onceproof.sink.ledger.entries import Decision
@@ -35,6 +36,17 @@ MISTAKES = {
 }
 # … by a ruling
 DEAF = {"no_look_at_the_manifest": {MANIFEST: ""}}
+OPENING = "                Fencing.Fenced found = Fencing.of("
+# As a login that asks somebody who never answers; it does not hear an interrupt either.
+HANGING = """                long hung = System.nanoTime();
+                while (since(hung) < 15000) {
+                    try {
+                        Thread.sleep(100);
+                    } catch (InterruptedException deaf) {
+                        continue;
+                    }
+                }
+"""
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -75,6 +87,20 @@ def test_the_real_one_writes_nothing_of_a_batch_that_an_operator_has_skipped(
 ) -> None:
     skipped_meanwhile(jvm_bench, monkeypatch)
     assert states(in_the_jvm)[1] == {LaneState.FAILED}
+    assert jvm_bench.visible() == expected(0)
+
+
+def test_a_lane_that_never_opens_is_given_up_and_written_by_python(
+    jvm_bench: Bench, in_the_jvm: Passes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant("hanging", {OPENING: HANGING + OPENING}, monkeypatch)
+    monkeypatch.setattr(told, "MANIFEST_S_MAX", 0.5)
+    sink = jvm_bench.sink(options={"kafka.transaction.timeout.ms": "2000"})
+    sink(jvm_bench.rows(0), 0)
+    assert states(in_the_jvm) == [{LaneState.FAILED}]
+    assert {report.detail for report in in_the_jvm[0]} == {
+        "java.lang.IllegalStateException: the lane was not open after 4500 ms"
+    }
     assert jvm_bench.visible() == expected(0)
 
 

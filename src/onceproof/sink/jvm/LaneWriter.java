@@ -65,7 +65,7 @@ public final class LaneWriter implements Function2, Serializable {
         private static final int CAUSES_MAX = 5;
         private static final long ASKED_EVERY_MS = 100;
         private static final long ABORTING_MS = 10000;
-        private static final long ENDING_MS = 10000; // of what opens the lane
+        private static final long ENDING_MS = 5000; // of what opens the lane
         private static final Duration CLOSING = Duration.ofSeconds(5);
 
         private final JsonNode told;
