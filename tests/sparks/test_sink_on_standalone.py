@@ -29,7 +29,11 @@ BATCH_SIZE = 10_000
 IDLE_S_MAX = 30.0
 FENCED_S_MAX = 40.0
 # How long Spark waits for an executor that says nothing.
-IMPATIENCE = {"spark.network.timeout": "8s", "spark.executor.heartbeatInterval": "1s"}
+IMPATIENCE = {
+    "spark.network.timeout": "8s",
+    "spark.network.timeoutInterval": "2s",
+    "spark.executor.heartbeatInterval": "1s",
+}
 SPECULATION = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",
