@@ -9,8 +9,9 @@ from onceproof.cluster.local import LocalCluster
 from onceproof.trial.spark import JudgeSpark
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def judge_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JudgeSpark]:
+    """Not for longer: a process has one Spark, and tests of other folders start their own."""
     folder: Path = tmp_path_factory.mktemp("judge")
     spark = JudgeSpark.start(folder, folder / "scratch")
     yield spark
