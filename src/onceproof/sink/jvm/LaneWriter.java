@@ -160,7 +160,9 @@ public final class LaneWriter implements Function2, Serializable {
                         .require(mapOf(told.get("reader")), found.at);
                 readMs = since(asked);
             } catch (Throwable problem) { // left to itself it would end the whole executor
-                failure = problem;
+                if (failure == null) { // else the task has given up, and said why
+                    failure = problem;
+                }
             }
         }
 
