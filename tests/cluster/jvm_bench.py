@@ -13,7 +13,7 @@ from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, laned
 from onceproof.sink.jvm.lanes import JvmLanes
-from onceproof.sink.ledger.entries import Cut, Token, lane_partition
+from onceproof.sink.ledger.entries import Token, lane_partition
 from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.reports import LaneReport
 
@@ -75,8 +75,8 @@ def written_by_a_twin_first(
     def twin(lanes: JvmLanes, _taken: Any) -> None:
         ends = dict(lanes._ends)
         sink._announcer.confirm()  # as a task waits for the manifest
-        taken, rows, work, lane_of = staged[0]
-        lost.extend(JvmLanes.write(lanes, rows, taken, work, lane_of))
+        batch, taken, work, lane_of = staged[0]
+        lost.extend(JvmLanes.write(lanes, batch, taken, work, lane_of))
         lanes._ends = ends
 
     staged: list[Any] = []
@@ -106,9 +106,7 @@ def stage_the_pass(monkeypatch: pytest.MonkeyPatch, staged: list[Any]) -> None:
     real = laned.LanedBatches._pass_in_the_jvm
 
     def staging(batches: Any, batch: DataFrame, taken: Any, lane_of: dict[int, int]) -> Any:
-        manifest = taken.manifest
-        rows = laned.cut_batch(batch, Cut(manifest.cut), manifest.lanes, taken.settings.topic)
-        staged.append((taken, rows, laned._work(taken), lane_of))
+        staged.append((batch, taken, laned._work(taken), lane_of))
         return real(batches, batch, taken, lane_of)
 
     monkeypatch.setattr(laned.LanedBatches, "_pass_in_the_jvm", staging)

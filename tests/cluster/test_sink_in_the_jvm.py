@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 
 from onceproof.cluster import topics
 from onceproof.deadline import pause
-from onceproof.sink import ExactlyOnceKafka, RefusedError, laned
+from onceproof.sink import ExactlyOnceKafka, RefusedError, cut
 from onceproof.sink.jvm import program
 from onceproof.sink.jvm.lanes import JvmLanes
 from onceproof.sink.lane import open_lane
@@ -320,13 +320,13 @@ def test_a_lane_that_outlasts_its_transaction_names_both_times(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     slowly = "IF(reflect('java.lang.Thread', 'sleep', 10L) IS NULL, value, value) AS value"
-    cut = laned.cut_batch
+    real = cut._cut
 
     def slow_tasks(*given: Any) -> DataFrame:
-        rows = cut(*given)
+        rows = real(*given)
         return rows.selectExpr(*(slowly if name == "value" else name for name in rows.columns))
 
-    monkeypatch.setattr(laned, "cut_batch", slow_tasks)
+    monkeypatch.setattr(cut, "_cut", slow_tasks)
     sink = jvm_bench.sink(lanes=1, options={"kafka.transaction.timeout.ms": "2000"})
     sink(jvm_bench.rows(0), 0)
     assert states(in_the_jvm) == [{LaneState.OUTLASTED}]

@@ -21,12 +21,12 @@ from onceproof.sink.ledger.entries import Decision
 from onceproof.sink.operator import rule
 from onceproof.sink.reports import LaneState
 
-LOOK = "                requireItsPlace();\n"
-COMMIT = "                producer.commitTransaction();\n"
-TOKEN = "                Future token = producer.send(token());\n"
-OWN_TRANSACTION = "                producer.beginTransaction();\n"
-MANIFEST = """                new Announcement(told.get("ledger").asText(), told.get("manifest"))
-                        .require(mapOf(told.get("reader")), found.at);
+LOOK = "            requireItsPlace(entry, place);\n"
+COMMIT = "            producer.commitTransaction();\n"
+TOKEN = "            Future told = producer.send(entry);\n"
+OWN_TRANSACTION = "            producer.beginTransaction();\n"
+MANIFEST = """            new Announcement(told.get("ledger").asText(), told.get("manifest"))
+                    .require(Told.map(told.get("reader")), found.at);
 """
 # mistake → what of the source becomes what; seen by a twin
 MISTAKES = {
@@ -36,10 +36,10 @@ MISTAKES = {
 }
 # … by a ruling
 DEAF = {"no_look_at_the_manifest": {MANIFEST: ""}}
-OPENING = "                Fencing.Fenced found = Fencing.of("
+OPENING = "            Fencing.Fenced found = Fencing.of("
 # As a login that asks somebody who never answers; it does not hear an interrupt either.
-HANGING = """                long hung = System.nanoTime();
-                while (since(hung) < 15000) {
+HANGING = """            long hung = System.nanoTime();
+                while (Writing.since(hung) < 15000) {
                     try {
                         Thread.sleep(100);
                     } catch (InterruptedException deaf) {
@@ -99,7 +99,7 @@ def test_a_lane_that_never_opens_is_given_up_and_written_by_python(
     sink(jvm_bench.rows(0), 0)
     assert states(in_the_jvm) == [{LaneState.FAILED}]
     assert {report.detail for report in in_the_jvm[0]} == {
-        "java.lang.IllegalStateException: the lane was not open after 4500 ms"
+        "java.lang.IllegalStateException: not open after 4500 ms"
     }
     assert jvm_bench.visible() == expected(0)
 
@@ -125,11 +125,15 @@ def plant(name: str, mistake: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 
     def mistaken(source: str) -> str:
         text = real(source).replace("package onceproof.sink;", f"package {package};")
-        for right, wrong in mistake.items() if source == "LaneWriter.java" else ():
-            assert text.count(right) == 1, right
+        for right, wrong in mistake.items():
+            found[right] += text.count(right)
             text = text.replace(right, wrong)
         return text
 
+    found = dict.fromkeys(mistake, 0)
+    for source in program.SOURCES:
+        mistaken(source)
+    assert set(found.values()) == {1}, found
     monkeypatch.setattr(program, "_text", mistaken)
-    monkeypatch.setattr(program, "CLASS", f"{package}.LaneWriter")
+    monkeypatch.setattr(program, "PACKAGE", package)
     monkeypatch.setattr(program, "_ready", {})

@@ -114,8 +114,7 @@ class Announcer:
             manifest = replace(manifest, announcement=_new_name())
             again = manifest if ruling is None else replace(ruling, manifest=manifest)
             self._commit(lead, self._record(again))
-        self._led = manifest.query
-        self._fence_old_lanes(manifest)
+        self.has_announced(manifest)
         self._make_ahead()
         return TakenUp(
             settings=self._settings,
@@ -126,7 +125,7 @@ class Announcer:
 
     def announce(self, lead: Lead, query: str, batch_id: int, lanes: Lanes) -> TakenUp:
         """Returns while the manifest is still being committed: see `confirm`."""
-        manifest = self._manifest(lead, query, batch_id, lanes)
+        manifest = self.manifest(lead.last, query, batch_id, lanes)
 
         def commit() -> str:
             self._commit(lead, self._record(manifest))
@@ -142,7 +141,7 @@ class Announcer:
         self, lead: Lead, query: str, batch_id: int, rows: LaneRows
     ) -> tuple[TakenUp, float, float]:
         """All rows and the manifest at once, and the milliseconds of writing and committing."""
-        manifest = self._manifest(lead, query, batch_id, Lanes(cut=Cut.WHOLE, count=0))
+        manifest = self.manifest(lead.last, query, batch_id, Lanes(cut=Cut.WHOLE, count=0))
 
         def entry() -> Record:
             return self._record(replace(manifest, rows=rows.digest.rows, digest=rows.digest.hex()))
@@ -151,12 +150,29 @@ class Announcer:
             write_ms, commit_ms = write_rows(
                 lead.transaction, rows, entry, self._settings, f"batch {batch_id}", lead.end
             )
-            self._led = query
-            self._fence_old_lanes(manifest)
+            self.has_announced(manifest)
         Background(lead.transaction.close)  # committed: nobody needs to wait for its threads' end
         self._make_ahead()
         taken = TakenUp(settings=self._settings, manifest=manifest, is_replay=False)
         return taken, write_ms, commit_ms
+
+    def manifest(self, last: Manifest | None, query: str, batch_id: int, lanes: Lanes) -> Manifest:
+        """For a batch that comes after that of `last`."""
+        return Manifest(
+            query=query,
+            batch=batch_id,
+            lanes=lanes.count,
+            lanes_ever=max(lanes.count, last.lanes_ever if last else 0),
+            cut=lanes.cut.value,
+            announcement=_new_name(),
+            sources=tuple(sorted(lanes.sources)),
+            predecessors=predecessors(last, query),
+        )
+
+    def has_announced(self, manifest: Manifest) -> None:
+        """It is committed, by whatever means."""
+        self._led = manifest.query
+        self._fence_old_lanes(manifest)
 
     def confirm(self) -> None:
         """Return when the manifest is committed and the lanes of before are fenced; LaneError if
@@ -223,18 +239,6 @@ class Announcer:
 
     def _make_ahead(self) -> None:
         self._ahead = Ahead(self._lead, lambda unused: unused.transaction.close())
-
-    def _manifest(self, lead: Lead, query: str, batch_id: int, lanes: Lanes) -> Manifest:
-        return Manifest(
-            query=query,
-            batch=batch_id,
-            lanes=lanes.count,
-            lanes_ever=max(lanes.count, lead.last.lanes_ever if lead.last else 0),
-            cut=lanes.cut.value,
-            announcement=_new_name(),
-            sources=tuple(sorted(lanes.sources)),
-            predecessors=predecessors(lead.last, query),
-        )
 
     def _fence_old_lanes(self, manifest: Manifest) -> None:
         """Once: no one of before may still write on a lane that this run does not use.

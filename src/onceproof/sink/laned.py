@@ -15,16 +15,24 @@ from typing import TYPE_CHECKING
 
 from onceproof.sink.announcing import Announcer, TakenUp
 from onceproof.sink.cut import Lanes, cut_batch, lanes_again
+from onceproof.sink.digest import digest_of_all
 from onceproof.sink.driver_lanes import DriverLanes
 from onceproof.sink.errors import LaneError, OwnershipError
 from onceproof.sink.execution import cancelled_if, run_tasks, speculates
+from onceproof.sink.jvm.access import Access
 from onceproof.sink.jvm.lanes import JvmLanes
 from onceproof.sink.lane import decide, require_manifest
 from onceproof.sink.ledger.entries import Cut, Decision, Token
 from onceproof.sink.ledger.topic import ensure_ledger
 from onceproof.sink.replay import lanes_by_partition, unmatched
 from onceproof.sink.reports import LaneReport, LaneState, empty_lane
-from onceproof.sink.stops import does_not_match, foreign, other_partitions, refuse
+from onceproof.sink.stops import (
+    does_not_match,
+    foreign,
+    other_partitions,
+    refuse,
+    whole_does_not_match,
+)
 from onceproof.sink.task import Task
 from onceproof.sink.work import Work
 
@@ -38,12 +46,12 @@ _MAY_FOLLOW = (LaneError, OwnershipError)
 
 
 class LanedBatches:
-    def __init__(self, announcer: Announcer) -> None:
+    def __init__(self, announcer: Announcer, access: Access) -> None:
         self._announcer = announcer
         self._lanes = DriverLanes(announcer.settings)
-        self._jvm = JvmLanes()
+        self._jvm = JvmLanes(access)
         self.tasks_ms = self.driver_lanes_ms = 0.0  # of the last batch
-        self.is_by_jvm = False  # the last batch
+        self.writer = "python"  # of the last batch, or "jvm"
 
     def let_go(self) -> None:
         self._lanes.let_go()
@@ -83,9 +91,28 @@ class LanedBatches:
         finally:
             kept.unpersist()
 
+    def replay_whole(self, batch: "DataFrame", taken: TakenUp) -> LaneReport:
+        """It is committed, all of it. Computed again for its state, and compared."""
+        self._begin(taken)
+        self._jvm.forget()
+        of = taken.manifest
+        reports = self._measure(batch, taken)
+        rows = sum(report.rows for report in reports)
+        digest = digest_of_all(report.digest for report in reports)
+        if taken.decision is None and (of.rows, of.digest) != (rows, digest):
+            raise whole_does_not_match(taken, rows, digest)
+        return LaneReport(
+            partition=0,
+            lane=None,
+            state=LaneState.ALREADY.value,
+            rows=rows,
+            digest=digest,
+            size=sum(report.size for report in reports),
+        )
+
     def _begin(self, taken: TakenUp) -> None:
         self.tasks_ms = self.driver_lanes_ms = 0.0
-        self.is_by_jvm = False
+        self.writer = "python"
         self._lanes.use(taken.settings)
 
     def _committed(self, taken: TakenUp) -> dict[int, Token]:
@@ -119,6 +146,7 @@ class LanedBatches:
         return reports
 
     def _measure(self, batch: "DataFrame", taken: TakenUp) -> list[LaneReport]:
+        """Computes the batch, and writes nothing."""
         return self._run(batch, taken, Task(work=_work(taken), lane_of={}, write=False))
 
     def _pass(
@@ -153,13 +181,11 @@ class LanedBatches:
         self._lanes.end_all()
         with self._announced(batch.sparkSession):
             self._jvm.find_ends(taken, work)
-            manifest = taken.manifest
-            rows = cut_batch(batch, Cut(manifest.cut), manifest.lanes, taken.settings.topic)
-            reports = self._jvm.write(rows, taken, work, lane_of)
+            reports = self._jvm.write(batch, taken, work, lane_of)
         for report in reports:
             refuse(report, taken)
         self.tasks_ms += (time.monotonic() - began) * 1000
-        self.is_by_jvm = True
+        self.writer = "jvm"
         return reports
 
     @contextmanager

@@ -2,15 +2,17 @@
 
 0. what Spark has to do before the batch's last shuffle begins at once (early.py)
 1. fence the predecessor, then read the last manifest, then judge who owns the sink
-2. no manifest of b: a batch that will be small is written whole, by the driver (whole.py); for any
-   other the manifest fixes how it is cut, and then the lanes write (laned.py)
+2. no manifest of b: a batch that will be small is written whole, by the driver (whole.py), or by
+   Spark's tasks where they share one JVM (jvm/whole.py), which needs no 1; for any other the
+   manifest fixes how it is cut, and then the lanes write (laned.py)
 3. a manifest of b is there: a replay, by the same cut
 """
 
 import logging
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
 
 from onceproof.sink.announcing import Announcer, Lead, TakenUp
 from onceproof.sink.cut import choose_lanes
@@ -23,6 +25,8 @@ from onceproof.sink.errors import (
 )
 from onceproof.sink.execution import query_of, require_clients
 from onceproof.sink.expectation import Expectation
+from onceproof.sink.jvm.access import Access
+from onceproof.sink.jvm.whole import JvmWhole, LastWord
 from onceproof.sink.laned import LanedBatches
 from onceproof.sink.ledger.entries import Cut
 from onceproof.sink.producing.transaction import closed_if_raised
@@ -40,7 +44,24 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ATTEMPTS_MAX = 5
+BRIEF_SHARE = 3  # of a transaction's timeout: what is written whole by the JVM should take less
 _log = logging.getLogger("onceproof.sink")
+
+
+class Way(Protocol):
+    """What wrote the last batch, and how long each part of it took."""
+
+    @property
+    def writer(self) -> str: ...
+
+    @property
+    def tasks_ms(self) -> float: ...
+
+    @property
+    def driver_lanes_ms(self) -> float: ...
+
+
+Outcome = tuple[Way, TakenUp, list[LaneReport]]
 
 
 def exactly_once_kafka(
@@ -96,8 +117,10 @@ class ExactlyOnceKafka:
         self, settings: Settings, on_batch: Callable[[BatchReport], None] | None = None
     ) -> None:
         self._announcer = Announcer(settings)
-        self._laned = LanedBatches(self._announcer)
+        access = Access()
+        self._laned = LanedBatches(self._announcer, access)
         self._whole = WholeBatches(self._announcer)
+        self._jvm_whole = JvmWhole(self._announcer, access)
         self._expectation = Expectation(settings.small_batch_bytes)
         self._on_batch = on_batch
         self._is_first = True
@@ -146,43 +169,76 @@ class ExactlyOnceKafka:
     def _attempt(self, batch: "DataFrame", query: str, batch_id: int) -> None:
         """What an earlier attempt committed, this one finds in the ledger: it is a replay then."""
         began = time.monotonic()
-        is_small = self._expectation.is_small(batch)
-        lead = self._announcer.lead(query, batch_id)
+        is_for_the_jvm = self._is_for_the_jvm(batch, batch_id)
+        word = self._jvm_whole.own_word(query, batch_id) if is_for_the_jvm else None
+        lead = None if word is not None else self._lead(query, batch_id)
         taken_up_ms = _since(began)
-        if lead.replays(query, batch_id):
-            taken, reports = self._replay(batch, self._announcer.take_up_again(lead))
-        elif is_small:
-            taken, reports = self._write_whole(batch, lead, query, batch_id)
+        if lead is not None and lead.replays(query, batch_id):
+            way, taken, reports = self._replay(batch, self._announcer.take_up_again(lead))
+        elif is_for_the_jvm:
+            if lead is not None:
+                lead.transaction.close()  # a producer of the JVM's fences in its turn
+                word = LastWord(manifest=lead.last, end=lead.end)
+            assert word is not None
+            way, taken, reports = self._write_in_the_jvm(batch, word, query, batch_id)
         else:
-            with closed_if_raised(lead.transaction):
-                lanes = choose_lanes(batch, self._announcer.settings.lanes)
-            taken = self._announcer.announce(lead, query, batch_id, lanes)
-            reports = self._laned.write(batch, taken, lanes)
-        self._expectation.learn(sum(report.size for report in reports))
-        is_whole = taken.manifest.cut == Cut.WHOLE
+            assert lead is not None
+            way, taken, reports = self._write_by_lead(batch, lead, query, batch_id)
+        total_ms = _since(began)
+        self._expectation.learn(sum(report.size for report in reports), total_ms / 1000)
         self.last_batch = BatchReport(
             batch=batch_id,
             cut=taken.manifest.cut,
-            writer="jvm" if not is_whole and self._laned.is_by_jvm else "python",
+            writer=way.writer,
             is_replay=taken.is_replay,
             rows=rows_written(reports),
             lanes=tuple(sorted(reports, key=lambda report: report.lane or 0)),
             take_up_ms=taken_up_ms,
-            tasks_ms=self._whole.tasks_ms if is_whole else self._laned.tasks_ms,
-            driver_lanes_ms=0.0 if is_whole else self._laned.driver_lanes_ms,
-            total_ms=_since(began),
+            tasks_ms=way.tasks_ms,
+            driver_lanes_ms=way.driver_lanes_ms,
+            total_ms=total_ms,
         )
 
-    def _replay(self, batch: "DataFrame", taken: TakenUp) -> tuple[TakenUp, list[LaneReport]]:
-        if taken.manifest.cut == Cut.WHOLE:
-            return taken, [self._whole.replay(batch, taken)]
-        return taken, self._laned.replay(batch, taken)
+    def _is_for_the_jvm(self, batch: "DataFrame", batch_id: int) -> bool:
+        """As a whole. The transaction is to be far from its timeout."""
+        brief_s = self._announcer.settings.transaction_timeout_ms / 1000 / BRIEF_SHARE
+        return self._jvm_whole.can_write(
+            batch.sparkSession, batch_id
+        ) and self._expectation.is_brief(batch, brief_s)
 
-    def _write_whole(
-        self, batch: "DataFrame", lead: Lead, query: str, batch_id: int
-    ) -> tuple[TakenUp, list[LaneReport]]:
+    def _lead(self, query: str, batch_id: int) -> Lead:
+        self._jvm_whole.forget()
+        return self._announcer.lead(query, batch_id)
+
+    def _replay(self, batch: "DataFrame", taken: TakenUp) -> Outcome:
+        if taken.manifest.cut == Cut.WHOLE:
+            return self._laned, taken, [self._laned.replay_whole(batch, taken)]
+        return self._laned, taken, self._laned.replay(batch, taken)
+
+    def _write_in_the_jvm(
+        self, batch: "DataFrame", word: LastWord, query: str, batch_id: int
+    ) -> Outcome:
+        with self._in_lanes_if_late():
+            taken, report = self._jvm_whole.write(batch, word, query, batch_id)
+        return self._jvm_whole, taken, [report]
+
+    def _write_by_lead(self, batch: "DataFrame", lead: Lead, query: str, batch_id: int) -> Outcome:
+        with closed_if_raised(lead.transaction):
+            is_small = self._expectation.is_small(batch)
+        if is_small:
+            with self._in_lanes_if_late():
+                taken, report = self._whole.write(batch, lead, query, batch_id)
+            return self._whole, taken, [report]
+        with closed_if_raised(lead.transaction):
+            lanes = choose_lanes(batch, self._announcer.settings.lanes)
+        taken = self._announcer.announce(lead, query, batch_id, lanes)
+        return self._laned, taken, self._laned.write(batch, taken, lanes)
+
+    @contextmanager
+    def _in_lanes_if_late(self) -> Iterator[None]:
+        """A batch that cannot be written whole goes by lanes at its next attempt."""
         try:
-            taken, report = self._whole.write(batch, lead, query, batch_id)
+            yield
         except UncollectedError:
             self._expectation.was_wrong()
             raise
@@ -191,7 +247,6 @@ class ExactlyOnceKafka:
             # their task's end first.
             self._expectation.was_wrong()
             raise UncollectedError(str(late)) from late
-        return taken, [report]
 
 
 def _since(began: float) -> float:

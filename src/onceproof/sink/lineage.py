@@ -11,12 +11,21 @@ if TYPE_CHECKING:
 
 STEPS_MAX = 100
 PARTITIONS_MAX = 64  # two calls into the JVM each
+_AS_SPARK_MADE_IT = "org.apache.spark.sql.execution.LogicalRDD"
 _SHUFFLE = "org.apache.spark.ShuffleDependency"
 _KAFKA_RANGE = re.compile(r"KafkaBatchInputPartition\(KafkaOffsetRange\((.+?-\d+),(\d+),(\d+),")
 
 
 def rdd_of(batch: "DataFrame") -> Any:
     return batch._jdf.queryExecution().toRdd()
+
+
+def rows_as_they_are(batch: "DataFrame") -> Any:
+    """Of a batch that nothing was done to since Spark made it, without the copy of each row that
+    Spark's own reading of it makes.
+    """
+    plan = batch._jdf.queryExecution().analyzed()
+    return plan.rdd() if plan.getClass().getName() == _AS_SPARK_MADE_IT else rdd_of(batch)
 
 
 def steps(rdd: Any) -> list[str]:

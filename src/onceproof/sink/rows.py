@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from onceproof.sink.cut import HASH_COLUMNS, LANE_COLUMN
+from onceproof.sink.cut import HASH_COLUMN, LANE_COLUMN
 from onceproof.sink.digest import RowsDigest
 from onceproof.sink.errors import SinkError
 
@@ -59,8 +59,7 @@ class LaneRows:
 
     def _counted(self, batch: "pyarrow.RecordBatch") -> "pyarrow.RecordBatch":
         self._refuse_strangers(batch)
-        first, second = (batch.column(name).to_numpy(zero_copy_only=False) for name in HASH_COLUMNS)
-        self.digest.add(first, second)
+        self.digest.add(batch.column(HASH_COLUMN).to_numpy(zero_copy_only=False))
         self.size += batch.nbytes
         return batch
 

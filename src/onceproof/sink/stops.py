@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from onceproof.sink.announcing import TakenUp
-from onceproof.sink.digest import RowsDigest
 from onceproof.sink.errors import (
     LaneError,
     OutlastedError,
@@ -55,11 +54,11 @@ def does_not_match(taken: TakenUp, token: Token, replayed: LaneReport) -> Replay
     )
 
 
-def whole_does_not_match(taken: TakenUp, replayed: RowsDigest) -> ReplayError:
+def whole_does_not_match(taken: TakenUp, rows: int, digest: str) -> ReplayError:
     of = taken.manifest
     return ReplayError(
         f"sink {taken.settings.sink_id}, batch {of.batch}: the replayed rows are not those that"
-        f" were committed; replayed {replayed.rows} rows with digest {replayed.hex()}; committed"
+        f" were committed; replayed {rows} rows with digest {digest}; committed"
         f" {of.rows} rows with digest {of.digest}; {_WAY_OUT}"
     )
 

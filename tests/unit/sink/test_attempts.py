@@ -48,9 +48,11 @@ def sink(monkeypatch: pytest.MonkeyPatch) -> ExactlyOnceKafka:
     monkeypatch.setattr(leader, "query_of", lambda _session: "q-1")
     monkeypatch.setattr(leader, "require_clients", lambda _session: None)
     monkeypatch.setattr(leader, "EarlyStages", Early)
-    return exactly_once_kafka(
+    made = exactly_once_kafka(
         sink_id="s", topic="out", options={"kafka.bootstrap.servers": "nowhere:1"}
     )
+    monkeypatch.setattr(made._jvm_whole, "can_write", lambda *_: False)
+    return made
 
 
 def attempts_of(
@@ -103,8 +105,9 @@ def test_what_may_not_ends_the_query_and_lets_everything_of_it_go(
     assert (let_go, Early.cancelled) == ([True], 1)
 
 
+@pytest.mark.parametrize("writer", ["python", "jvm"])
 def test_a_whole_batch_that_outlasts_its_timeout_is_tried_in_lanes(
-    sink: ExactlyOnceKafka, monkeypatch: pytest.MonkeyPatch
+    sink: ExactlyOnceKafka, monkeypatch: pytest.MonkeyPatch, writer: str
 ) -> None:
     """Whole again, it would outlast it again, in every replay."""
     tried: list[str] = []
@@ -127,7 +130,8 @@ def test_a_whole_batch_that_outlasts_its_timeout_is_tried_in_lanes(
     monkeypatch.setattr(leader, "choose_lanes", lambda *_: lanes)
     monkeypatch.setattr(sink._announcer, "lead", lambda *_: lead)
     monkeypatch.setattr(sink._announcer, "announce", lambda *_: taken)
-    monkeypatch.setattr(sink._whole, "write", late)
+    monkeypatch.setattr(sink._jvm_whole, "can_write", lambda *_: writer == "jvm")
+    monkeypatch.setattr(sink._jvm_whole if writer == "jvm" else sink._whole, "write", late)
     monkeypatch.setattr(sink._laned, "write", in_lanes)
     sink(Batch(), 7)  # type: ignore[arg-type]
     assert tried == ["whole", "lanes"]

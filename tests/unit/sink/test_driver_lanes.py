@@ -42,9 +42,7 @@ def settings(small_batch_bytes: int) -> Settings:
 
 
 def carried(lane: int) -> LaneReport:
-    rows = pyarrow.RecordBatch.from_pylist(
-        [{"value": b"v" * 100, "__hash_1": 1, "__hash_2": 2}] * 10
-    )
+    rows = pyarrow.RecordBatch.from_pylist([{"value": b"v" * 100, "__hash": 1}] * 10)
     return LaneReport(
         partition=lane,
         lane=lane,

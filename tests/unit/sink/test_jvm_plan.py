@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from onceproof.sink.jvm.plan import plan, read_report
+from onceproof.sink.cut import Column
+from onceproof.sink.jvm.plan import plan, plan_whole, read_report
 from onceproof.sink.jvm.settings import only_pythons, producer_settings, reader_settings
 from onceproof.sink.ledger.entries import Manifest, Token, read_entry
 from onceproof.sink.reports import LaneState
@@ -33,7 +34,7 @@ def made() -> dict[str, dict[str, dict[str, object]]]:
         generation="g",
         manifest=MANIFEST.to_bytes(),
         announced_at=7,
-        columns=["value", "__hash_1", "__hash_2"],
+        columns={"value": Column(at=1, kind="string")},
         producer={},
         reader={},
     )
@@ -54,7 +55,7 @@ def test_each_partition_is_told_its_lane_and_where_that_lanes_ledger_ends() -> N
 
 
 def test_the_token_is_this_batchs_with_nothing_counted_yet() -> None:
-    token = read_entry(str(made()["lanes"]["1"]["token"]).encode())
+    token = read_entry(str(made()["lanes"]["1"]["entry"]).encode())
     assert isinstance(token, Token)
     assert (token.query, token.batch, token.lane, token.rows) == ("q", 4, 0, 0)
 
@@ -65,8 +66,22 @@ def test_the_manifest_is_told_byte_for_byte_with_its_place() -> None:
     assert (manifest["partition"], manifest["offset"]) == (0, 7)
 
 
-def test_columns_are_told_by_their_places() -> None:
-    assert made()["columns"] == {"value": 0, "__hash_1": 1, "__hash_2": 2}
+def test_columns_are_told_by_their_places_and_kinds() -> None:
+    assert made()["columns"] == {"value": {"at": 1, "kind": "string"}}
+
+
+def test_a_whole_batch_is_told_its_manifest_and_where_it_must_lie() -> None:
+    manifest = Manifest(query="q", batch=4, lanes=0, lanes_ever=2, cut="whole", announcement="a")
+    told = json.loads(
+        plan_whole(
+            manifest, SETTINGS, 7, partitions=3, generation="g", columns={}, producer={"a": "b"}
+        )
+    )
+    assert (told["transactional_id"], told["announcement"]) == ("s-driver", "a")
+    assert (told["partitions"], told["generation"]) == (3, "g")
+    assert (told["manifest"]["partition"], told["manifest"]["end"]) == (0, 7)
+    assert told["manifest"]["key"] == "manifest"
+    assert read_entry(told["manifest"]["entry"].encode()) == manifest
 
 
 def test_an_answer_is_a_report_and_the_new_end_behind_token_and_marker() -> None:
@@ -82,7 +97,7 @@ def test_an_answer_is_a_report_and_the_new_end_behind_token_and_marker() -> None
         "read_ms": 1.0,
         "write_ms": 1.0,
         "commit_ms": 1.0,
-        "token_offset": 20,
+        "entry_offset": 20,
     }
     report, end = read_report(json.dumps(told))
     assert (report.state, report.lane, report.rows, end) == (LaneState.COMMITTED, 1, 3, 22)

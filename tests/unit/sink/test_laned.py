@@ -11,6 +11,7 @@ import pytest
 from onceproof.sink import laned
 from onceproof.sink.announcing import TakenUp
 from onceproof.sink.errors import LaneError, RefusedError, ReplayError
+from onceproof.sink.jvm.access import Access
 from onceproof.sink.laned import LanedBatches
 from onceproof.sink.ledger.entries import Decision, Manifest, Token
 from onceproof.sink.reports import LaneReport, LaneState, rows_written
@@ -57,7 +58,7 @@ def failed_pass(
     def fail(*_: Any) -> None:
         raise failure
 
-    batches = LanedBatches(announcer)  # type: ignore[arg-type]
+    batches = LanedBatches(announcer, Access())  # type: ignore[arg-type]
     monkeypatch.setattr(laned, "cancelled_if", never_cancelled)
     monkeypatch.setattr(laned, "speculates", lambda _session: False)
     monkeypatch.setattr(batches, "_run", fail)
@@ -95,7 +96,7 @@ def test_a_batch_that_is_skipped_is_warned_of_and_counts_no_rows(
         partition=0, lane=None, state=LaneState.MEASURED.value, rows=30, digest="00"
     )
     token = Token(query="q", batch=0, lane=0, rows=10, digest="00")
-    batches = LanedBatches(MadeUpAnnouncer(None, is_known=True))  # type: ignore[arg-type]
+    batches = LanedBatches(MadeUpAnnouncer(None, is_known=True), Access())  # type: ignore[arg-type]
     monkeypatch.setattr(laned, "ensure_ledger", lambda *_: None)
     monkeypatch.setattr(laned, "require_manifest", lambda _work: None)
     monkeypatch.setattr(batches._lanes, "fence_all", lambda _lanes: {0: token, 1: None})
@@ -154,7 +155,7 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Closed]:
     """Of a batch in two lanes, of which the first is committed; `rows`: of that one, each time."""
 
     def replay(*rows: int, second: Token | None = None) -> Closed:
-        batches = LanedBatches(MadeUpAnnouncer(None, is_known=True))  # type: ignore[arg-type]
+        batches = LanedBatches(MadeUpAnnouncer(None, is_known=True), Access())  # type: ignore[arg-type]
         lanes, passes = Closed(), [[measured(0, count), measured(1, 5)] for count in rows]
         lanes.second = second
         taken = replace(TAKEN, is_replay=True, manifest=replace(TAKEN.manifest, lanes=2))
@@ -200,3 +201,22 @@ def test_rows_count_where_they_are_committed_whoever_did_it() -> None:
 
     states = [LaneState.COMMITTED, LaneState.ALREADY, LaneState.MEASURED]
     assert rows_written([lane(state) for state in states]) == 14
+
+
+WHOLE = Manifest(query="q", batch=0, lanes=0, lanes_ever=0, cut="whole", rows=15, digest="0" * 32)
+
+
+def replayed_whole(monkeypatch: pytest.MonkeyPatch, *rows: int) -> LaneReport:
+    batches = LanedBatches(MadeUpAnnouncer(None, is_known=True), Access())  # type: ignore[arg-type]
+    found = [replace(measured(place, count), digest="0" * 32) for place, count in enumerate(rows)]
+    monkeypatch.setattr(batches, "_run", lambda *_: found)
+    return batches.replay_whole(Batch(), replace(TAKEN, manifest=WHOLE))  # type: ignore[arg-type]
+
+
+def test_a_batch_that_was_written_whole_is_compared_over_all_its_tasks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    report = replayed_whole(monkeypatch, 10, 5)
+    assert (report.state, report.rows, report.digest) == (LaneState.ALREADY, 15, "0" * 32)
+    with pytest.raises(ReplayError, match=r"replayed 14 rows with digest 0+; committed 15 rows"):
+        replayed_whole(monkeypatch, 10, 4)

@@ -10,8 +10,7 @@ from onceproof.sink.rows import LaneRows, packed, unpacked
 def batch(*values: bytes, lane: int | None = None) -> pyarrow.RecordBatch:
     columns = {
         "value": pyarrow.array(values, pyarrow.binary()),
-        "__hash_1": pyarrow.array([len(value) for value in values], pyarrow.int64()),
-        "__hash_2": pyarrow.array([1 for _ in values], pyarrow.int64()),
+        "__hash": pyarrow.array([len(value) for value in values], pyarrow.int64()),
     }
     if lane is not None:
         columns["__lane"] = pyarrow.array([lane] * len(values), pyarrow.int32())

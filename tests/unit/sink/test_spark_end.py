@@ -37,7 +37,7 @@ def context(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sent(batches: int) -> bytes:
     """What Spark sends of so many batches before it asks for the next one."""
-    rows = pyarrow.RecordBatch.from_pylist([{"value": b"v", "__hash_1": 1, "__hash_2": 2}] * 10)
+    rows = pyarrow.RecordBatch.from_pylist([{"value": b"v", "__hash": 1}] * 10)
     stream = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(stream, rows.schema) as writer:
         for _ in range(batches):

@@ -31,7 +31,7 @@ SETTINGS = Settings(
 WORK = Work(settings=SETTINGS, query="q", batch=7, announcement="mine")
 TASK = Task(work=WORK, lane_of={0: 0}, write=True)
 OURS = Manifest(query="q", batch=7, lanes=1, lanes_ever=1, announcement="mine")
-ROWS = pyarrow.RecordBatch.from_pylist([{"value": b"v", "__hash_1": 1, "__hash_2": 2}] * 10)
+ROWS = pyarrow.RecordBatch.from_pylist([{"value": b"v", "__hash": 1}] * 10)
 
 
 def batches() -> Iterator[pyarrow.RecordBatch]:

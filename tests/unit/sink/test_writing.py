@@ -22,7 +22,7 @@ SETTINGS = Settings(
     client=(),
     transaction_timeout_ms=20,
 )
-ROWS = pyarrow.RecordBatch.from_pylist([{"value": b"v", "__hash_1": 1, "__hash_2": 2}])
+ROWS = pyarrow.RecordBatch.from_pylist([{"value": b"v", "__hash": 1}])
 
 
 class MadeUpTransaction:

@@ -135,11 +135,11 @@ public final class Fencing implements Runnable {
         found.discard();
     }
 
-    private static String lane(Map settings) {
+    static String lane(Map settings) {
         return settings.get("bootstrap.servers") + " " + settings.get("transactional.id");
     }
 
-    private static Fenced fence(Map settings) {
+    static Fenced fence(Map settings) {
         KafkaProducer made = new KafkaProducer(settings, new ByteArraySerializer(), new ByteArraySerializer());
         try {
             made.initTransactions();

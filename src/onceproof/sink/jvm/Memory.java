@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 
-/** Runs on executors. How much a lane's producer may hold: all that write at once, an eighth of the heap. */
+/** Runs on executors. How much a producer may hold: all that write here at once, an eighth of the heap. */
 public final class Memory {
     private static final Pattern LOCAL = Pattern.compile("local\\[(\\d+|\\*)");
     private static final int HEAP_SHARE = 8;
@@ -17,14 +17,18 @@ public final class Memory {
     private Memory() {
     }
 
-    public static long ofALane(Map settings) {
-        long share = Math.min(Runtime.getRuntime().maxMemory() / HEAP_SHARE / slots(), BYTES_MAX);
-        long batch = Long.parseLong((String) settings.getOrDefault("batch.size", "0"));
-        return Math.max(share, Math.max(BYTES_MIN, BATCHES_MIN * batch));
+    /** Unless the user has said how much. `writers`: producers that write here at once. */
+    public static void bound(Map settings, int writers) {
+        if (!settings.containsKey("buffer.memory")) {
+            long share = Math.min(Runtime.getRuntime().maxMemory() / HEAP_SHARE / writers, BYTES_MAX);
+            long batch = Long.parseLong((String) settings.getOrDefault("batch.size", "0"));
+            long bytes = Math.max(share, Math.max(BYTES_MIN, BATCHES_MIN * batch));
+            settings.put("buffer.memory", String.valueOf(bytes));
+        }
     }
 
     /** How many tasks Spark runs in this JVM at once. */
-    private static int slots() {
+    public static int slots() {
         SparkConf conf = SparkEnv.get().conf();
         int processors = Runtime.getRuntime().availableProcessors();
         Matcher local = LOCAL.matcher(conf.get("spark.master", ""));

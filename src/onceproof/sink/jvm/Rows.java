@@ -7,69 +7,88 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Runs on executors. A lane's rows as Kafka's records, and what all of them come to. */
+/**
+ * Runs on executors. Rows as Spark has them, made Kafka's records, and what all of them come to.
+ *
+ * Read by one task, row by row: `read`, and then `record` if it is to be written.
+ */
 public final class Rows {
     private static final int ANY = -1; // partition, as librdkafka says it
     private static final char REPLACED = 0xFFFD;
     private static final int ROW_BYTES = 32; // what Arrow takes for a row besides key and value
 
-    private final JsonNode columns;
-    private final int partition; // of the lane's task
-    private final String topic;
-    private final int topicAt, partitionAt, keyAt, valueAt, headersAt, firstHashAt, secondHashAt, laneAt;
-    private long count, size, firstSum, secondSum;
+    private final int lane; // of the task: what rows say that say so
+    private final String topic; // for all rows; null: a column's
+    private final int topicAt, partitionAt, keyAt, valueAt, headersAt, laneAt;
+    private final boolean isKeyText, isValueText;
+    private final Digest digest;
+    private final Bytes keys = new Bytes(), values = new Bytes();
 
-    public Rows(JsonNode told, int partition) {
-        this.columns = told.get("columns");
-        this.partition = partition;
+    // Of the row at hand.
+    private byte[] key, value;
+    private UTF8String topicText;
+    private Integer partition;
+    private ArrayData headers;
+    private long count, size;
+
+    public Rows(JsonNode told, int lane) {
+        JsonNode columns = told.get("columns");
+        this.lane = lane;
         this.topic = told.get("topic").isNull() ? null : told.get("topic").asText();
-        this.topicAt = column("topic");
-        this.partitionAt = column("partition");
-        this.keyAt = column("key");
-        this.valueAt = column("value");
-        this.headersAt = column("headers");
-        this.firstHashAt = column("__hash_1");
-        this.secondHashAt = column("__hash_2");
-        this.laneAt = column("__lane");
+        this.topicAt = topic != null ? -1 : place(columns, "topic");
+        this.partitionAt = place(columns, "partition");
+        this.keyAt = place(columns, "key");
+        this.valueAt = place(columns, "value");
+        this.headersAt = place(columns, "headers");
+        this.laneAt = place(columns, "__lane");
+        this.isKeyText = isText(columns, "key");
+        this.isValueText = isText(columns, "value");
+        this.digest = new Digest(topic);
     }
 
-    private int column(String name) {
-        JsonNode place = columns.get(name);
-        return place == null ? -1 : place.asInt();
+    private static int place(JsonNode columns, String name) {
+        JsonNode column = columns.get(name);
+        return column == null || column.get("kind").asText().equals("void") ? -1 : column.get("at").asInt();
+    }
+
+    private static boolean isText(JsonNode columns, String name) {
+        JsonNode column = columns.get(name);
+        return column != null && column.get("kind").asText().equals("string");
     }
 
     /** Each row, whether it is written or not. */
-    public void count(InternalRow row) {
-        firstSum += row.getLong(firstHashAt);
-        secondSum += row.getLong(secondHashAt);
-        count += 1;
-        if (laneAt >= 0 && row.getInt(laneAt) != partition) {
-            throw new IllegalStateException("a row of lane " + row.getInt(laneAt)
-                    + " came to the task of lane " + partition);
+    public void read(InternalRow row) {
+        if (laneAt >= 0 && row.getInt(laneAt) != lane) {
+            throw new IllegalStateException("a row of lane " + row.getInt(laneAt) + " came to the task of lane " + lane);
         }
+        topicText = topicAt < 0 || row.isNullAt(topicAt) ? null : row.getUTF8String(topicAt);
+        partition = partitionAt < 0 || row.isNullAt(partitionAt) ? null : Integer.valueOf(row.getInt(partitionAt));
+        key = keyAt < 0 || row.isNullAt(keyAt) ? null : keys.of(row, keyAt, isKeyText);
+        value = valueAt < 0 || row.isNullAt(valueAt) ? null : values.of(row, valueAt, isValueText);
+        headers = headersAt < 0 || row.isNullAt(headersAt) ? null : row.getArray(headersAt);
+        digest.add(topicText, partition, key, value, headers);
+        count += 1;
     }
 
-    public ProducerRecord recordOf(InternalRow row) {
-        byte[] value = bytesAt(row, valueAt);
-        byte[] key = bytesAt(row, keyAt);
-        String to = topic != null ? topic : row.isNullAt(topicAt) ? null : text(row.getUTF8String(topicAt));
+    /** Of the row that was read last. Its bytes are those of a later row as soon as that is read. */
+    public ProducerRecord record() {
+        String to = topic != null ? topic : topicText == null ? null : text(topicText);
         if (to == null) {
             throw new IllegalArgumentException("a row has no topic, and the sink was given none");
         }
-        Integer at = partitionAt < 0 || row.isNullAt(partitionAt) || row.getInt(partitionAt) == ANY
-                ? null : Integer.valueOf(row.getInt(partitionAt));
+        Integer at = partition == null || partition.intValue() == ANY ? null : partition;
         size += ROW_BYTES + (key == null ? 0 : key.length) + (value == null ? 0 : value.length);
         ProducerRecord record = new ProducerRecord(to, at, null, key, value, null);
-        if (headersAt >= 0 && !row.isNullAt(headersAt)) {
-            addHeaders(record, row.getArray(headersAt));
+        if (headers != null) {
+            addHeaders(record);
         }
         return record;
     }
 
-    private void addHeaders(ProducerRecord record, ArrayData headers) {
+    private void addHeaders(ProducerRecord record) {
         for (int i = 0; i < headers.numElements(); i++) {
             InternalRow header = headers.getStruct(i, 2);
-            byte[] content = bytesAt(header, 1);
+            byte[] content = header.isNullAt(1) ? null : header.getBinary(1);
             record.headers().add(new RecordHeader(text(header.getUTF8String(0)), content));
             size += content == null ? 0 : content.length;
         }
@@ -84,8 +103,11 @@ public final class Rows {
         return text;
     }
 
-    private static byte[] bytesAt(InternalRow row, int place) {
-        return place < 0 || row.isNullAt(place) ? null : row.getBinary(place);
+    /** What others have read. */
+    public void add(Rows others) {
+        digest.add(others.digest);
+        count += others.count;
+        size += others.size;
     }
 
     public long count() {
@@ -97,8 +119,7 @@ public final class Rows {
         return size;
     }
 
-    /** As digest.py adds it up: whatever the order. */
     public String digest() {
-        return String.format("%016x%016x", new Object[] {Long.valueOf(firstSum), Long.valueOf(secondSum)});
+        return digest.toString();
     }
 }

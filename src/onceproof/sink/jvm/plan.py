@@ -1,16 +1,25 @@
-"""What LaneWriter.java is told, as JSON, and what it answers. Pure."""
+"""What LaneWriter.java and WholeWriter.java are told, as JSON, and what they answer. Pure."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import asdict, fields
 
+from onceproof.sink.cut import Column
 from onceproof.sink.digest import NOTHING
 from onceproof.sink.lane import MANIFEST_S_MAX
-from onceproof.sink.ledger.entries import MANIFEST_PARTITION, Token, lane_key, lane_partition
+from onceproof.sink.ledger.entries import (
+    MANIFEST_KEY,
+    MANIFEST_PARTITION,
+    Manifest,
+    Token,
+    lane_key,
+    lane_partition,
+)
 from onceproof.sink.reports import LaneReport
+from onceproof.sink.settings import Settings
 from onceproof.sink.work import Work
 
-MARKER = 1  # the record that ends a transaction lies behind the token
+MARKER = 1  # the record that ends a transaction lies behind the token, or the manifest
 
 
 def plan(
@@ -21,7 +30,7 @@ def plan(
     generation: str,
     manifest: bytes,
     announced_at: int,
-    columns: Sequence[str],
+    columns: Mapping[str, Column],
     producer: Mapping[str, str],
     reader: Mapping[str, str],
 ) -> str:
@@ -34,7 +43,7 @@ def plan(
             "ledger": work.settings.ledger_topic,
             "transaction_timeout_ms": work.settings.transaction_timeout_ms,
             "generation": generation,
-            "columns": {name: place for place, name in enumerate(columns)},
+            "columns": {name: asdict(column) for name, column in columns.items()},
             "producer": dict(producer),
             "reader": dict(reader),
             "manifest": {
@@ -49,10 +58,42 @@ def plan(
                     "partition": lane_partition(lane),
                     "end": ends[lane],
                     "key": lane_key(lane).decode(),
-                    "token": _token(work, lane).to_bytes().decode(),
+                    "entry": _token(work, lane).to_bytes().decode(),
                     "transactional_id": work.settings.lane_transactional_id(lane),
                 }
                 for partition, lane in lane_of.items()
+            },
+        }
+    )
+
+
+def plan_whole(
+    manifest: Manifest,
+    settings: Settings,
+    end: int,
+    *,
+    partitions: int,
+    generation: str,
+    columns: Mapping[str, Column],
+    producer: Mapping[str, str],
+) -> str:
+    """`end`: of the manifests' part of the ledger. May hold secrets."""
+    return json.dumps(
+        {
+            "topic": settings.topic,
+            "ledger": settings.ledger_topic,
+            "transaction_timeout_ms": settings.transaction_timeout_ms,
+            "transactional_id": settings.driver_transactional_id(),
+            "announcement": manifest.announcement,
+            "partitions": partitions,
+            "generation": generation,
+            "columns": {name: asdict(column) for name, column in columns.items()},
+            "producer": dict(producer),
+            "manifest": {
+                "partition": MANIFEST_PARTITION,
+                "end": end,
+                "key": MANIFEST_KEY.decode(),
+                "entry": manifest.to_bytes().decode(),  # its rows and digest come with the rows
             },
         }
     )
@@ -64,8 +105,8 @@ def _token(work: Work, lane: int) -> Token:
 
 
 def read_report(text: str) -> tuple[LaneReport, int]:
-    """The report, and where the lane's part of the ledger ends by it."""
+    """The report, and where that part of the ledger ends by it."""
     told = json.loads(text)
     known = {field.name for field in fields(LaneReport)}
     report = LaneReport(**{name: value for name, value in told.items() if name in known})
-    return report, told["token_offset"] + 1 + MARKER
+    return report, told["entry_offset"] + 1 + MARKER

@@ -24,10 +24,18 @@ SOURCES = (
     "Announcement.java",
     "Patience.java",
     "Memory.java",
+    "Digest.java",
+    "Bytes.java",
     "Rows.java",
+    "Writing.java",
+    "Told.java",
     "LaneWriter.java",
+    "Kept.java",
+    "WholeBatch.java",
+    "WholeWriter.java",
 )
-CLASS = "onceproof.sink.LaneWriter"
+PACKAGE = "onceproof.sink"
+LANE_WRITER, WHOLE_WRITER = "LaneWriter", "WholeWriter"
 _NEEDED = (
     "org.apache.kafka.clients.producer.KafkaProducer",
     "org.codehaus.janino.SimpleCompiler",
@@ -48,11 +56,13 @@ class Program:
         self._gateway = gateway
         self.producer_settings = self._known_settings()  # by this version of Kafka's client
 
-    def writer(self, plan: str) -> Any:
+    def writer(self, name: str, plan: str) -> Any:
         """An instance, on the driver, for Spark to send to its tasks."""
         arguments = self._gateway.new_array(self._gateway.jvm.java.lang.Object, 1)
         arguments[0] = plan
-        return self._loader.loadClass(CLASS).getConstructors()[0].newInstance(arguments)
+        return (
+            self._loader.loadClass(f"{PACKAGE}.{name}").getConstructors()[0].newInstance(arguments)
+        )
 
     def _known_settings(self) -> frozenset[str]:
         new_array, java = self._gateway.new_array, self._gateway.jvm.java.lang
