@@ -1,4 +1,6 @@
-"""Spark breaks a lane's rows off in the middle, and says nothing: none of them is committed."""
+"""Spark breaks rows off in the middle, and says nothing: none of them is committed, nor of their
+lane, nor of a batch that is written whole.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +18,7 @@ from onceproof.cluster.local import LocalCluster
 from onceproof.deadline import Deadline, wait_until
 from onceproof.sink import exactly_once_kafka
 from onceproof.sink.jvm.lanes import JvmLanes
-from onceproof.sink.reports import LaneReport
+from onceproof.sink.jvm.whole import JvmWhole
 
 # An Arrow batch has 10,000 rows: three of them have come when the fourth breaks off.
 RECORDS = 45_000
@@ -37,9 +39,9 @@ class Line:
     """A topic of one partition, copied by a lane that an executor writes."""
 
     def __init__(
-        self, cluster: LocalCluster, spark: SparkSession, folder: Path, name: str, jvm: bool
+        self, cluster: LocalCluster, spark: SparkSession, folder: Path, name: str, way: str
     ) -> None:
-        self._jvm = jvm
+        self._way = way
         self._cluster = cluster
         self._spark = spark
         self._folder = folder
@@ -58,8 +60,8 @@ class Line:
             sink_id=f"sink-{self.output}",
             topic=self.output,
             options={"kafka.bootstrap.servers": self._bootstrap},
-            small_batch_bytes=0,
-            jvm=self._jvm,
+            small_batch_bytes=2**20 if self._way == "whole" else 0,
+            jvm=self._way != "python",
         )
         source = (
             self._spark.readStream.format("kafka")
@@ -91,7 +93,7 @@ class Line:
         return sorted(int(each.value()) for each in committed(self._cluster, self.output))
 
 
-@pytest.fixture(params=[False, True], ids=["python", "jvm"])
+@pytest.fixture(params=["python", "jvm", "whole"])
 def line(
     cluster: LocalCluster,
     spark: SparkSession,
@@ -99,16 +101,17 @@ def line(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Line]:
-    begun: list[object] = []
-    real = JvmLanes.write
+    begun: list[str] = []
+    for way, writer in (("jvm", JvmLanes), ("whole", JvmWhole)):
 
-    def write(lanes: JvmLanes, *given: Any) -> list[LaneReport]:
-        begun.append(given)
-        return real(lanes, *given)
+        def write(self: Any, *given: Any, way: str = way, real: Any = writer.write) -> Any:
+            begun.append(way)
+            return real(self, *given)
 
-    monkeypatch.setattr(JvmLanes, "write", write)
+        monkeypatch.setattr(writer, "write", write)
     yield Line(cluster, spark, tmp_path, str(abs(hash(request.node.name))), request.param)
-    assert bool(begun) == request.param  # by whom the lane that broke off was written
+    # By whom what broke off was written.
+    assert set(begun) == ({request.param} - {"python"})
 
 
 def test_a_source_that_fails_in_the_middle_of_a_lane_leaves_nothing_of_it(line: Line) -> None:

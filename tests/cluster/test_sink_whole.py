@@ -6,86 +6,25 @@ from pathlib import Path
 import pyarrow
 import pytest
 from committed import committed
-from confluent_kafka import Producer
 from pyspark.sql import DataFrame, SparkSession
+from whole_line import Pipeline, each_key
 
-from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
-from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, whole
+from onceproof.sink import whole
 from onceproof.sink.announcing import Announcer
 from onceproof.sink.errors import UncollectedError
 from onceproof.sink.execution import collect_rows
 from onceproof.sink.ledger.entries import Cut, Manifest
 from onceproof.sink.ledger.reader import last_entry
 
-RECORDS = 60
-RUN_S_MAX = 120
-
 
 class Death(Exception):
     pass
 
 
-class Pipeline:
-    """A topic's count by key written to another, by a query that can be started again."""
-
-    def __init__(self, cluster: LocalCluster, spark: SparkSession, folder: Path) -> None:
-        self.cluster, self.spark, self.checkpoint = cluster, spark, folder / "checkpoint"
-        self.name = f"whole{abs(hash(str(folder)))}"
-        for topic in (f"{self.name}-in", self.name):
-            topics.create_topic(cluster.client(), topic, partitions=2)
-        self.shape = "concat(count, '') AS value"
-        self.reports: list[tuple[str, bool, int]] = []
-
-    def feed(self, records: int = RECORDS) -> None:
-        producer = Producer({"bootstrap.servers": self.cluster.bootstrap("suspects")})
-        for number in range(records):
-            producer.produce(f"{self.name}-in", key=f"k{number % 20}", value=b"x" * 50)
-        producer.flush()
-
-    def sink(self, **changes: int) -> ExactlyOnceKafka:
-        """A mebibyte is small, and not much is needed for more."""
-        changes = {"small_batch_bytes": 2**20, **changes}
-        return exactly_once_kafka(
-            sink_id=self.name,
-            topic=self.name,
-            options={"kafka.bootstrap.servers": self.cluster.bootstrap("suspects")},
-            on_batch=lambda done: self.reports.append((done.cut, done.is_replay, done.rows)),
-            **changes,
-        )
-
-    def run(self, sink: ExactlyOnceKafka) -> None:
-        source = self.spark.readStream.format("kafka").options(
-            **{"kafka.bootstrap.servers": self.cluster.bootstrap("suspects")},
-            subscribe=f"{self.name}-in",
-            startingOffsets="earliest",
-        )
-        counts: DataFrame = source.load().groupBy("key").count()
-        query = (
-            counts.selectExpr("key", self.shape)
-            .writeStream.outputMode("update")
-            .foreachBatch(sink)
-            .option("checkpointLocation", str(self.checkpoint))
-            .trigger(availableNow=True)
-            .start()
-        )
-        assert query.awaitTermination(RUN_S_MAX)
-
-    def counts(self) -> dict[bytes, list[int]]:
-        """All that were written for each key, in order."""
-        found: dict[bytes, list[int]] = {}
-        for each in committed(self.cluster, self.name):
-            found.setdefault(each.key(), []).append(int(each.value()))
-        return found
-
-
 @pytest.fixture
 def line(cluster: LocalCluster, spark: SparkSession, tmp_path: Path) -> Iterator[Pipeline]:
-    return Pipeline(cluster, spark, tmp_path)
-
-
-def each_key(*counts: int) -> dict[bytes, list[int]]:
-    return {f"k{key}".encode(): list(counts) for key in range(20)}
+    return Pipeline(cluster, spark, tmp_path, jvm=False)
 
 
 def test_small_batches_are_written_whole_and_large_ones_by_lanes_in_one_and_the_same_query(

@@ -13,10 +13,15 @@ final class Bytes {
     private static final int LENGTH_MAX = 1 << 14; // beyond that an array of one's own costs little beside its content
 
     private final byte[][] used = new byte[PLACES][];
+    private final boolean areKept; // by somebody who sees the records, too
 
-    /** Of a column that is not null there. Only until the next call. */
+    Bytes(boolean areKept) {
+        this.areKept = areKept;
+    }
+
+    /** Of a column that is not null there. Until the next call, unless they are kept. */
     byte[] of(InternalRow row, int place, boolean isText) {
-        if (!(row instanceof UnsafeRow)) {
+        if (areKept || !(row instanceof UnsafeRow)) {
             return isText ? row.getUTF8String(place).getBytes() : row.getBinary(place);
         }
         UnsafeRow unsafe = (UnsafeRow) row;

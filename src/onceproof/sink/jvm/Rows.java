@@ -22,7 +22,7 @@ public final class Rows {
     private final int topicAt, partitionAt, keyAt, valueAt, headersAt, laneAt;
     private final boolean isKeyText, isValueText;
     private final Digest digest;
-    private final Bytes keys = new Bytes(), values = new Bytes();
+    private final Bytes keys, values;
 
     // Of the row at hand.
     private byte[] key, value;
@@ -44,6 +44,9 @@ public final class Rows {
         this.isKeyText = isText(columns, "key");
         this.isValueText = isText(columns, "value");
         this.digest = new Digest(topic);
+        boolean areKept = told.get("producer").has("interceptor.classes"); // the user's own
+        this.keys = new Bytes(areKept);
+        this.values = new Bytes(areKept);
     }
 
     private static int place(JsonNode columns, String name) {

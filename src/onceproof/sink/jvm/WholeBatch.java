@@ -25,7 +25,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
  */
 public final class WholeBatch implements Writing.Opener {
     private static final int MARKER = 1; // the record that ends a transaction lies behind the manifest
-    private static final long FORGOTTEN_MS = 60000;
+    private static final long FORGOTTEN_MS = 60000; // nobody comes any more, or all have been here
     private static final Map BATCHES = new HashMap(); // announcement → batch
     private static final Timer EXPIRY = new Timer("onceproof-sink-batches", true);
 
@@ -62,17 +62,25 @@ public final class WholeBatch implements Writing.Opener {
     private static void expireLater(final String name, final WholeBatch batch) {
         EXPIRY.schedule(new TimerTask() {
             public void run() {
-                if (!batch.isIdle()) {
-                    expireLater(name, batch);
-                    return;
+                try {
+                    batch.expire(name);
+                } catch (Throwable problem) {
+                    // Nobody can do more about it; thrown in a timer it would end that.
                 }
-                synchronized (BATCHES) {
-                    BATCHES.remove(name);
-                }
-                batch.writing.fail(new IllegalStateException("the batch was left"));
-                batch.endIfOver();
             }
         }, FORGOTTEN_MS);
+    }
+
+    private void expire(String name) {
+        if (!isIdle()) {
+            expireLater(name, this);
+            return;
+        }
+        synchronized (BATCHES) {
+            BATCHES.remove(name);
+        }
+        writing.fail(new IllegalStateException("the batch was left"));
+        endIfOver();
     }
 
     public void open(Writing opened) throws Exception {

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onceproof.sink.announcing import Announcer, TakenUp
 from onceproof.sink.cut import Lanes, cut_for_the_jvm
@@ -94,11 +94,13 @@ class JvmWhole:
     ) -> tuple[LaneReport, int]:
         settings = self._announcer.settings
         rdd, columns = cut_for_the_jvm(batch, Cut.WHOLE, 0, settings.topic)
+        partitions = int(rdd.getNumPartitions())
+        rows = rdd.toJavaRDD() if partitions else _of_one_empty_partition(batch.sparkSession)
         told = plan_whole(
             manifest,
             settings,
             end,
-            partitions=int(rdd.getNumPartitions()),
+            partitions=max(1, partitions),
             generation=self._generation,
             columns=columns,
             producer=_producer(dict(settings.options), program, self._announcer),
@@ -106,7 +108,7 @@ class JvmWhole:
         self._access.begin(manifest.batch)
         with failures_told_apart(), told_if_not_there(manifest.batch):
             writer = program.writer(WHOLE_WRITER, told)
-            answers = rdd.toJavaRDD().mapPartitionsWithIndex(writer, False).collect()
+            answers = rows.mapPartitionsWithIndex(writer, False).collect()
         report, ends_at = _of_the_batch([read_report(answer) for answer in answers])
         if report.state != LaneState.FAILED:
             self._access.succeed()
@@ -126,6 +128,12 @@ def _shares_one_jvm(session: "SparkSession") -> bool:
     """`local-cluster` does not."""
     master = str(session.sparkContext.master)
     return master == "local" or master.startswith("local[")
+
+
+def _of_one_empty_partition(session: "SparkSession") -> Any:
+    """A batch that is known to be empty has none, and somebody must write its manifest."""
+    context: Any = session.sparkContext
+    return context._jsc.parallelize(context._gateway.jvm.java.util.ArrayList(), 1)
 
 
 def _producer(options: Mapping[str, str], program: Program, announcer: Announcer) -> dict[str, str]:
