@@ -13,6 +13,7 @@ from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, laned
 from onceproof.sink.jvm.lanes import JvmLanes
+from onceproof.sink.jvm.whole import JvmWhole
 from onceproof.sink.ledger.entries import Token, lane_partition
 from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.reports import LaneReport
@@ -110,3 +111,38 @@ def stage_the_pass(monkeypatch: pytest.MonkeyPatch, staged: list[Any]) -> None:
         return real(batches, batch, taken, lane_of)
 
     monkeypatch.setattr(laned.LanedBatches, "_pass_in_the_jvm", staging)
+
+
+def whole(bench: Bench, **changes: Any) -> ExactlyOnceKafka:
+    """As after a batch: of the first one nobody knows how long it will take, but over Kafka."""
+    sink = bench.sink(small_batch_bytes=2**20, **changes)
+    sink._expectation.learn(written_bytes=1, seconds=0.1)
+    return sink
+
+
+def meanwhile_whole(monkeypatch: pytest.MonkeyPatch, happen: Callable[[], None]) -> None:
+    """Once, when the driver has made up its mind about a batch, and before its tasks begin."""
+    real, left = JvmWhole._written, [1]
+
+    def written(self: JvmWhole, *given: Any) -> Any:
+        if left[0]:
+            left[0] = 0
+            happen()
+        return real(self, *given)
+
+    monkeypatch.setattr(JvmWhole, "_written", written)
+
+
+def written_by_another_driver_first(
+    sink: ExactlyOnceKafka, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batch 1, while this one keeps no producer: it fences the other one, and does not know it."""
+    sink(bench.rows(0), 0)
+    other = whole(bench, jvm=False)
+
+    def lead() -> None:
+        other(bench.rows(1), 1)
+        sink._jvm_whole._generation = "another: what is kept is of no use"
+
+    meanwhile_whole(monkeypatch, lead)
+    sink(bench.rows(1), 1)

@@ -2,6 +2,8 @@
 
 A twin      a batch's lanes are written by an attempt whose reports are lost, and then by the next
             one, as where an executor dies with its last words: rows come out twice
+A driver    a batch that goes whole is written by another driver first, while this one keeps no
+            producer that would be fenced: rows come out twice
 A ruling    when a batch's tasks are about to begin, an operator has the batch skipped, and another
             driver passes over it: its rows come out all the same
 """
@@ -11,7 +13,16 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from jvm_bench import Bench, Passes, expected, meanwhile, states, written_by_a_twin_first
+from jvm_bench import (
+    Bench,
+    Passes,
+    expected,
+    meanwhile,
+    states,
+    whole,
+    written_by_a_twin_first,
+    written_by_another_driver_first,
+)
 
 from onceproof.sink import SinkError
 from onceproof.sink.jvm import plan as told
@@ -69,6 +80,22 @@ def test_the_real_one_does_not(
     sink(jvm_bench.rows(0), 0)
     written_by_a_twin_first(sink, jvm_bench, monkeypatch)
     assert states(in_the_jvm)[1:] == [{LaneState.COMMITTED}, {LaneState.FAILED}]
+    assert jvm_bench.visible() == expected(0, 1)
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_planted_mistake_repeats_a_whole_batch_of_another_driver(
+    name: str, jvm_bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(f"whole.{name}", MISTAKES[name], monkeypatch)
+    written_by_another_driver_first(whole(jvm_bench), jvm_bench, monkeypatch)
+    assert jvm_bench.visible() == expected(0, 1, 1)
+
+
+def test_the_real_one_finds_the_batch_of_the_other_driver(
+    jvm_bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written_by_another_driver_first(whole(jvm_bench), jvm_bench, monkeypatch)
     assert jvm_bench.visible() == expected(0, 1)
 
 

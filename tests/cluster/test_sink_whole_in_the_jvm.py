@@ -1,13 +1,18 @@
 """Batches that all of Spark's tasks write whole, in one transaction, where they share one JVM."""
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from committed import committed
-from jvm_bench import Bench, expected
+from jvm_bench import (
+    Bench,
+    expected,
+    meanwhile_whole,
+    whole,
+    written_by_another_driver_first,
+)
 from pyspark.sql import SparkSession
 from whole_line import Pipeline, each_key
 
@@ -19,7 +24,6 @@ from onceproof.sink.ledger.entries import Decision, Manifest
 from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.operator import rule
 
-WHOLE = 2**20
 KEPT_MS_MAX = 2.0  # a producer that is at hand; one that is made takes far longer
 
 
@@ -32,30 +36,10 @@ def line(cluster: LocalCluster, spark: SparkSession, tmp_path: Path) -> Pipeline
     return Pipeline(cluster, spark, tmp_path, jvm=True)
 
 
-def whole(bench: Bench, **changes: Any) -> ExactlyOnceKafka:
-    """As after a batch: of the first one nobody knows how long it will take, but over Kafka."""
-    sink = bench.sink(small_batch_bytes=WHOLE, **changes)
-    sink._expectation.learn(written_bytes=1, seconds=0.1)
-    return sink
-
-
 def way(sink: ExactlyOnceKafka) -> tuple[str, str, bool]:
     last = sink.last_batch
     assert last is not None
     return last.cut, last.writer, last.is_replay
-
-
-def meanwhile(monkeypatch: pytest.MonkeyPatch, happen: Callable[[], None]) -> None:
-    """Once, when the driver has made up its mind about a batch, and before its tasks begin."""
-    real, left = JvmWhole._written, [1]
-
-    def written(self: JvmWhole, *given: Any) -> Any:
-        if left[0]:
-            left[0] = 0
-            happen()
-        return real(self, *given)
-
-    monkeypatch.setattr(JvmWhole, "_written", written)
 
 
 def test_batches_come_out_once_and_each_way_takes_up_what_another_left(jvm_bench: Bench) -> None:
@@ -188,7 +172,7 @@ def test_another_driver_that_leads_meanwhile_is_not_overwritten(
     """It has fenced us, and written the very batch: ours is aborted, and then the other found."""
     sink, other = whole(jvm_bench), whole(jvm_bench, jvm=False)
     sink(jvm_bench.rows(0), 0)
-    meanwhile(monkeypatch, lambda: other(jvm_bench.rows(1), 1))
+    meanwhile_whole(monkeypatch, lambda: other(jvm_bench.rows(1), 1))
     sink(jvm_bench.rows(1), 1)
     assert way(sink) == ("whole", "python", True)
     sink(jvm_bench.rows(2), 2)
@@ -200,15 +184,8 @@ def test_another_driver_that_led_while_nothing_was_kept_is_seen_by_where_the_man
     jvm_bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A new producer fences the other one: only the ledger tells."""
-    sink, other = whole(jvm_bench), whole(jvm_bench, jvm=False)
-    sink(jvm_bench.rows(0), 0)
-
-    def lead() -> None:
-        other(jvm_bench.rows(1), 1)
-        sink._jvm_whole._generation = "another: what is kept is of no use"
-
-    meanwhile(monkeypatch, lead)
-    sink(jvm_bench.rows(1), 1)
+    sink = whole(jvm_bench)
+    written_by_another_driver_first(sink, jvm_bench, monkeypatch)
     assert "somebody else has written there since the driver looked" in caplog.text
     assert way(sink) == ("whole", "python", True)
     assert jvm_bench.visible() == expected(0, 1)
@@ -236,7 +213,9 @@ def test_a_ruling_meanwhile_is_heard(
     sink = whole(jvm_bench)
     sink(jvm_bench.rows(0), 0)
     settings = sink._announcer.settings
-    meanwhile(monkeypatch, lambda: rule(settings, batch=0, decision=Decision.ACCEPT, reason="seen"))
+    meanwhile_whole(
+        monkeypatch, lambda: rule(settings, batch=0, decision=Decision.ACCEPT, reason="seen")
+    )
     sink(jvm_bench.rows(1), 1)
     assert "batch 1 is tried again" in caplog.text
     assert jvm_bench.visible() == expected(0, 1)
