@@ -134,8 +134,13 @@ def init(client: BrokerClient, coordinator: int, transactional_id: str) -> int:
 
 @pytest.mark.parametrize(
     ("small_batch_bytes", "jvm", "who"),
-    [(0, False, "lane-1"), (0, True, "lane-1"), (2**20, False, "driver")],
-    ids=["lanes", "jvm", "whole"],
+    [
+        (0, False, "lane-1"),
+        (0, True, "lane-1"),
+        (2**20, False, "driver"),
+        (2**20, True, "driver"),
+    ],
+    ids=["lanes", "jvm", "whole", "whole by the jvm"],
 )
 def test_a_broker_that_is_gone_for_half_a_minute_is_waited_for(
     line: Line, small_batch_bytes: int, jvm: bool, who: str
@@ -165,8 +170,8 @@ def writer_of(sink: ExactlyOnceKafka) -> str | None:
 
 @pytest.mark.parametrize(
     ("small_batch_bytes", "jvm"),
-    [(0, False), (0, True), (2**20, False)],
-    ids=["lanes", "jvm", "whole"],
+    [(0, False), (0, True), (2**20, False), (2**20, True)],
+    ids=["lanes", "jvm", "whole", "whole by the jvm"],
 )
 def test_a_quota_throttles_and_breaks_nothing(
     line: Line, small_batch_bytes: int, jvm: bool

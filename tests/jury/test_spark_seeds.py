@@ -15,6 +15,8 @@ from onceproof.trial.spark import JudgeSpark
 pytestmark = [pytest.mark.jury, pytest.mark.timeout(3600)]
 SEEDS = range(1, 11)
 CONVICTED_MIN = 8
+# How our sink writes; whole: all tasks, in one transaction.
+WAYS = {"lanes": (), "whole": ("small_batch_bytes=16777216",)}
 
 
 @pytest.fixture(scope="module")
@@ -25,22 +27,29 @@ def three_brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalClu
 
 
 def crash_loop(
-    scenario: str, seed: int, cluster: LocalCluster, spark: JudgeSpark, folder: Path
+    scenario: str,
+    seed: int,
+    cluster: LocalCluster,
+    spark: JudgeSpark,
+    folder: Path,
+    *settings: str,
 ) -> TrialResult:
     request = Request(
         scenario=scenario,
         seed=seed,
         bootstrap_server=cluster.bootstrap("suspects"),
+        settings=settings,
         runs_dir=folder / "runs",
     )
     return run_trial(make_plan(request), spark=spark)[0]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("way", WAYS)
 def test_our_sink_holds_although_it_is_killed_in_open_transactions(
-    seed: int, three_brokers: LocalCluster, judge_spark: JudgeSpark, tmp_path: Path
+    way: str, seed: int, three_brokers: LocalCluster, judge_spark: JudgeSpark, tmp_path: Path
 ) -> None:
-    result = crash_loop("tc02_crash_loop", seed, three_brokers, judge_spark, tmp_path)
+    result = crash_loop("tc02_crash_loop", seed, three_brokers, judge_spark, tmp_path, *WAYS[way])
     assert result.verdict is Verdict.HELD, (result.reasons, result.findings)
     assert [fault.applied for fault in result.faults] == [True] * 4
     assert all("transaction open" in fault.evidence for fault in result.faults)

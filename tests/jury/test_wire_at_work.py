@@ -68,6 +68,8 @@ def test_a_frame_that_is_never_sent_is_not_reached_and_not_passed(tmp_path: Path
         (("--suspect", "consumer_java", "--set", "clients=3.8.0"), "BROKEN"),
         (("--suspect", "consumer_java", "--set", "clients=4.3.1"), "HELD"),
         (("--suspect", "spark_exactly_once"), "HELD"),
+        # Its producer is kept from batch to batch, but not beyond a lost connection.
+        (("--suspect", "spark_exactly_once", "--set", "small_batch_bytes=16777216"), "HELD"),
     ],
 )
 def test_a_delayed_end_of_a_transaction(
@@ -81,6 +83,8 @@ def test_a_delayed_end_of_a_transaction(
     assert [fault["applied"] for fault in result["faults"]] == [True]
     found = [finding["anomaly"] for finding in result["findings"]]
     assert found == (["duplicated"] if verdict == "BROKEN" else [])
+    refused = "was refused with error" in result["faults"][0]["evidence"]
+    assert refused == (verdict == "HELD"), result["faults"]
 
 
 def test_a_zombie_comes_back_and_a_broker_loses_the_controllers(tmp_path: Path) -> None:

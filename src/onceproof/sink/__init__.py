@@ -10,7 +10,8 @@ df.writeStream.outputMode("update").foreachBatch(
 batch b ──▶ fence, read the ledger ─┬▶ manifest of b ──┬─▶ fence ─▶ read own token ─▶ decide
             (announcing.py)         │  (laned.py)      │    rows + token of b in ONE transaction
                                     │                  └─▶ few rows: the same, by the driver itself
-                                    └▶ a small batch: rows + manifest in ONE transaction (whole.py)
+                                    └▶ a small batch: rows + manifest in ONE transaction (whole.py),
+                                       any batch where Spark is one JVM (jvm/whole.py)
                    ledger: a compacted topic, partition 0 for manifests, n+1 for lane n's tokens
 """
 
