@@ -2,7 +2,7 @@
 meanwhile.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka, laned
+from onceproof.sink.jvm import program
 from onceproof.sink.jvm.lanes import JvmLanes
 from onceproof.sink.jvm.whole import JvmWhole
 from onceproof.sink.ledger.entries import Token, lane_partition
@@ -146,3 +147,23 @@ def written_by_another_driver_first(
 
     meanwhile_whole(monkeypatch, lead)
     sink(bench.rows(1), 1)
+
+
+def plant(name: str, mistake: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program beside the real one: its classes are in a package of their own."""
+    real, package = program._text, f"onceproof.mistakes.{name}"
+
+    def mistaken(source: str) -> str:
+        text = real(source).replace("package onceproof.sink;", f"package {package};")
+        for right, wrong in mistake.items():
+            found[right] += text.count(right)
+            text = text.replace(right, wrong)
+        return text
+
+    found = dict.fromkeys(mistake, 0)
+    for source in program.SOURCES:
+        mistaken(source)
+    assert set(found.values()) == {1}, found
+    monkeypatch.setattr(program, "_text", mistaken)
+    monkeypatch.setattr(program, "PACKAGE", package)
+    monkeypatch.setattr(program, "_ready", {})

@@ -8,7 +8,6 @@ A ruling    when a batch's tasks are about to begin, an operator has the batch s
             driver passes over it: its rows come out all the same
 """
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -18,6 +17,7 @@ from jvm_bench import (
     Passes,
     expected,
     meanwhile,
+    plant,
     states,
     whole,
     written_by_a_twin_first,
@@ -26,7 +26,6 @@ from jvm_bench import (
 
 from onceproof.sink import SinkError
 from onceproof.sink.jvm import plan as told
-from onceproof.sink.jvm import program
 from onceproof.sink.jvm.lanes import JvmLanes
 from onceproof.sink.ledger.entries import Decision
 from onceproof.sink.operator import rule
@@ -144,23 +143,3 @@ def skipped_meanwhile(jvm_bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None
     meanwhile(monkeypatch, skip)
     with suppress(SinkError):  # it is led by another one now
         sink(jvm_bench.rows(1), 1)
-
-
-def plant(name: str, mistake: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another program beside the real one: its classes are in a package of their own."""
-    real, package = program._text, f"onceproof.mistakes.{name}"
-
-    def mistaken(source: str) -> str:
-        text = real(source).replace("package onceproof.sink;", f"package {package};")
-        for right, wrong in mistake.items():
-            found[right] += text.count(right)
-            text = text.replace(right, wrong)
-        return text
-
-    found = dict.fromkeys(mistake, 0)
-    for source in program.SOURCES:
-        mistaken(source)
-    assert set(found.values()) == {1}, found
-    monkeypatch.setattr(program, "_text", mistaken)
-    monkeypatch.setattr(program, "PACKAGE", package)
-    monkeypatch.setattr(program, "_ready", {})

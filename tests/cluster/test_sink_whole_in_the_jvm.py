@@ -10,21 +10,23 @@ from jvm_bench import (
     Bench,
     expected,
     meanwhile_whole,
+    plant,
     whole,
     written_by_another_driver_first,
 )
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from whole_line import Pipeline, each_key
 
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
-from onceproof.sink import ExactlyOnceKafka, OwnershipError, RefusedError
+from onceproof.deadline import pause
+from onceproof.sink import ExactlyOnceKafka, OwnershipError, RefusedError, SinkError
 from onceproof.sink.jvm.whole import JvmWhole, LastWord
 from onceproof.sink.ledger.entries import Decision, Manifest
 from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.operator import rule
 
-KEPT_MS_MAX = 2.0  # a producer that is at hand; one that is made takes far longer
+FENCED_AHEAD_S = 1.0  # by then it is, on a slow machine, too
 
 
 class Death(Exception):
@@ -130,40 +132,44 @@ def epochs(bench: Bench) -> set[tuple[int, int]]:
     }
 
 
-def test_the_producer_is_kept_from_batch_to_batch(jvm_bench: Bench) -> None:
-    sink = whole(jvm_bench)
-    sink(jvm_bench.rows(0), 0)
-    first = epochs(jvm_bench)
-    for batch in range(1, 6):
-        sink(jvm_bench.rows(batch), batch)
-        assert sink.last_reports[0].fence_ms < KEPT_MS_MAX
-    assert epochs(jvm_bench) == first
-    assert len(first) == 1
+def producer_threads(bench: Bench) -> set[int]:
+    """Of this topic's sink, in Spark's JVM: one for each producer that is open."""
+    threads = bench.spark.sparkContext._gateway.jvm.java.lang.Thread.getAllStackTraces().keySet()
+    return {
+        int(each.getId())
+        for each in threads
+        if bench.topic in str(each.getName()) and "kafka-producer" in str(each.getName())
+    }
 
 
-def test_a_producer_that_lost_a_connection_is_not_kept(jvm_bench: Bench) -> None:
-    """Whatever it had sent there may arrive late, and end a transaction of its epoch."""
-    sink = whole(jvm_bench, options={"kafka.connections.max.idle.ms": "1"})
-    seen = set()
-    for batch in range(3):
-        sink(jvm_bench.rows(batch), batch)
-        seen |= epochs(jvm_bench)
-    assert len(seen) == 3
-    assert jvm_bench.visible() == expected(0, 1, 2)
+def written(bench: Bench, batches: int) -> tuple[list[set[int]], set[tuple[int, int]]]:
+    """The producers that are open when the next batch is fenced ahead, each time; all epochs."""
+    sink, threads, seen = whole(bench), [], set()
+    for batch in range(batches):
+        sink(bench.rows(batch), batch)
+        seen |= epochs(bench)
+        pause(FENCED_AHEAD_S)
+        threads.append(producer_threads(bench))
+    assert bench.visible() == expected(*range(batches))
+    return threads, seen
 
 
-def test_producers_and_their_threads_do_not_pile_up(jvm_bench: Bench) -> None:
-    for options in ({}, {"kafka.connections.max.idle.ms": "1"}):
-        sink = whole(jvm_bench, adopt=True, takeover=True, options=options)
-        start = 0 if not options else 10
-        for batch in range(start, start + 10):
-            sink(jvm_bench.rows(batch), batch)
-        threads = (
-            jvm_bench.spark.sparkContext._gateway.jvm.java.lang.Thread.getAllStackTraces().keySet()
-        )
-        names = [str(each.getName()) for each in threads if jvm_bench.topic in str(each.getName())]
-        kept = [name for name in names if "kafka-producer" in name]
-        assert len(kept) == (1 if not options else 0), names
+def test_the_producer_is_the_last_batchs_with_an_epoch_of_its_own(jvm_bench: Bench) -> None:
+    threads, seen = written(jvm_bench, 5)
+    assert threads[0] == set()  # only what was written here twice running is fenced ahead
+    assert len(threads[1]) == 1
+    assert threads[1:] == [threads[1]] * 4
+    assert len(seen) == 5
+
+
+def test_where_a_client_cannot_be_talked_into_it_each_batch_has_a_new_producer(
+    jvm_bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant("not_renewed", {'"txnPartitionMap"': '"not_there"'}, monkeypatch)
+    threads, seen = written(jvm_bench, 4)
+    assert [len(each) for each in threads] == [0, 1, 1, 1]
+    assert len(set().union(*threads)) == 3
+    assert len(seen) == 4
 
 
 def test_another_driver_that_leads_meanwhile_is_not_overwritten(
@@ -337,3 +343,36 @@ def test_a_task_that_fails_leaves_nothing_and_its_batch_is_written_once_by_the_n
     line.run(line.sink())
     assert line.reports == [("whole", False, 20)]
     assert line.counts() == each_key(3)
+
+
+def test_a_batch_that_the_user_keeps_is_written_as_it_was_kept(jvm_bench: Bench) -> None:
+    """Computed again, it would be another one."""
+    batch = jvm_bench.rows(0).selectExpr("key", "uuid() AS value").persist()
+    kept = sorted(row["value"] for row in batch.collect())
+    whole(jvm_bench)(batch, 0)
+    batch.unpersist()
+    assert jvm_bench.visible() == kept
+
+
+def test_a_kept_micro_batch_is_written_as_it_was_kept(line: Pipeline) -> None:
+    line.feed()
+    line.shape = "uuid() AS value"
+    sink, kept = line.sink(), []
+
+    def write(batch: DataFrame, batch_id: int) -> None:
+        batch.persist()
+        kept.extend(row["value"] for row in batch.collect())
+        sink(batch, batch_id)
+        batch.unpersist()
+
+    line.run(write)
+    values = [each.value().decode() for each in committed(line.cluster, line.name)]
+    assert sorted(values) == sorted(kept)
+    assert len(kept) == 20
+
+
+def test_two_columns_of_one_name_are_refused(jvm_bench: Bench) -> None:
+    twice = jvm_bench.rows(0).selectExpr("key", "value", "key AS value")
+    with pytest.raises(SinkError, match="more than one column value"):
+        whole(jvm_bench)(twice, 0)
+    assert jvm_bench.visible() == []

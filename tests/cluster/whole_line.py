@@ -1,5 +1,6 @@
 """A topic's count by key written to another whole, by a query that can be started again."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ class Pipeline:
             **changes,
         )
 
-    def run(self, sink: ExactlyOnceKafka) -> None:
+    def run(self, sink: Callable[[DataFrame, int], None]) -> None:
         source = self.spark.readStream.format("kafka").options(
             **{"kafka.bootstrap.servers": self.cluster.bootstrap("suspects")},
             subscribe=f"{self.name}-in",

@@ -80,7 +80,7 @@ def cut_batch(batch: "DataFrame", cut: Cut, lanes: int, topic: str | None) -> "D
     expression, and each task checks that the two agree. Within one upstream partition the order of
     rows is kept, so records of a key stay in order.
     """
-    columns = _columns(dict(batch.dtypes), topic)
+    columns = _columns(_types(batch), topic)
     return _cut(batch, cut, lanes, columns, [hash_expression(columns, topic)])
 
 
@@ -88,7 +88,7 @@ def cut_for_the_jvm(
     batch: "DataFrame", cut: Cut, lanes: int, topic: str | None
 ) -> tuple[Any, dict[str, Column]]:
     """The same as Spark's RDD, for those who read Spark's rows and hash them as they do."""
-    types = dict(batch.dtypes)
+    types = _types(batch)
     columns = _columns(types, topic)
     if cut is Cut.KEYS:
         shuffled = _cut(batch, cut, lanes, columns, [])
@@ -108,6 +108,14 @@ def _cut(
     by = f"coalesce({columns['key']}, {columns['value']})" if "key" in columns else columns["value"]
     expressions += [f"{by} AS __by", f"pmod(hash({by}), {lanes}) AS {LANE_COLUMN}"]
     return batch.selectExpr(*expressions).repartition(lanes, "__by").drop("__by")
+
+
+def _types(batch: "DataFrame") -> dict[str, str]:
+    names = [name for name, _ in batch.dtypes]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SinkError(f"the batch has more than one column {', '.join(twice)}")
+    return dict(batch.dtypes)
 
 
 def _columns(types: Mapping[str, str], topic: str | None) -> dict[str, str]:

@@ -59,7 +59,7 @@ class LanedBatches:
     def write(self, batch: "DataFrame", taken: TakenUp, lanes: Lanes) -> list[LaneReport]:
         self._begin(taken)
         lane_of = _lane_of(taken, lanes)
-        if self._jvm.can_write(batch.sparkSession, taken.settings):
+        if self._jvm.can_write(batch.sparkSession, taken.settings, taken.manifest.batch):
             return self._pass_in_the_jvm(batch, taken, lane_of)
         return self._pass(batch, taken, lane_of)
 

@@ -21,10 +21,10 @@ def rdd_of(batch: "DataFrame") -> Any:
 
 
 def rows_as_they_are(batch: "DataFrame") -> Any:
-    """Of a batch that nothing was done to since Spark made it, without the copy of each row that
-    Spark's own reading of it makes.
+    """Its RDD; of a batch that nothing was done to since Spark made it, without the copy of each
+    row that Spark's own reading of it makes. One that the user persists is read from there.
     """
-    plan = batch._jdf.queryExecution().analyzed()
+    plan = batch._jdf.queryExecution().withCachedData()
     return plan.rdd() if plan.getClass().getName() == _AS_SPARK_MADE_IT else rdd_of(batch)
 
 

@@ -15,7 +15,8 @@ from onceproof.sink.reports import LaneReport, LaneState
 
 SOURCES_TOLD_MAX = 8
 _WAY_OUT = (
-    "nothing more was written. The query is not deterministic, or its input changed."
+    "nothing more was written. The query is not deterministic, or its input changed, or an older"
+    " sink began the batch, with other digests."
     " Look at it with `python -m onceproof.sink inspect`; then `accept` keeps what is committed and"
     " writes the missing lanes, `skip` writes nothing more of this batch"
 )

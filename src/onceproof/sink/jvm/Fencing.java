@@ -9,7 +9,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Runs on executors. A lane's producer is made and fenced: now, or while Spark is between batches.
+ * Runs on executors. A lane's producer, or a whole batch's, is made and fenced: now, or while Spark is between batches.
  *
  * <pre>
  *   batch b commits ─▶ begin: fences the lane ahead ─▶ batch b+1 takes it ─▶ begin …
@@ -19,11 +19,14 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * Ahead is as good as now: whoever comes in between fences us in turn, and our commit fails. To spare
  * us that, one made ahead is taken only if nobody has written the lane since, by all the driver knows.
  * One that comes too late fences somebody else: so who takes a lane waits until none is under way here.
+ *
+ * Ahead it is the last batch's producer again, with a new epoch (Renewal), or else a new one.
  */
 public final class Fencing implements Runnable {
     private static final long START_AFTER_MS = 50; // until the last transaction's markers are written
     private static final long GIVE_UP_MS = 1000;
     private static final long UNUSED_MS = 60000;
+    private static final Duration CLOSING = Duration.ofSeconds(5);
     private static final Map BEGUN = new HashMap(); // cluster and transactional id → what fences it
     private static final Map LEFT = new HashMap(); // the same → where its part of the ledger ended, last time here
     private static final Timer EXPIRY = new Timer("onceproof-sink-unused", true);
@@ -33,6 +36,7 @@ public final class Fencing implements Runnable {
     private final long end; // of the lane's part of the ledger, when it was begun
     private final Object token = new Object(); // what its expiry knows it by, and nothing else of it
     private final Thread thread = new Thread(this, "onceproof-sink-fencing");
+    private KafkaProducer used; // the last batch's, until it is renewed
     private KafkaProducer producer; // as long as it is ours
     private long fenced;
     private boolean isUnwanted;
@@ -48,7 +52,8 @@ public final class Fencing implements Runnable {
         }
     }
 
-    private Fencing(Map settings, String generation, long end) {
+    private Fencing(Map settings, String generation, long end, KafkaProducer used) {
+        this.used = used;
         this.settings = settings;
         this.generation = generation;
         this.end = end;
@@ -62,17 +67,20 @@ public final class Fencing implements Runnable {
     }
 
     /**
-     * For the next batch; if it does not come about, that one makes its producer itself. Only for a lane
-     * that was written here twice running: one that moves about might be fenced here while it is written elsewhere.
+     * For the next batch, by the producer that has committed this one; if it does not come about, that batch makes its
+     * producer itself. Only for a lane that was written here twice running: one that moves about might be fenced here
+     * while it is written elsewhere.
      */
-    public static void begin(Map settings, String generation, long endBefore, long end) {
+    public static void begin(Map settings, String generation, long endBefore, long end, KafkaProducer used) {
         try {
             if (hasStayed(settings, endBefore, end)) {
-                beginAhead(settings, generation, end);
+                beginAhead(settings, generation, end, used);
+                return;
             }
         } catch (Throwable problem) {
             // No thread to be had: a lane that is committed is not to fail of that.
         }
+        close(used, CLOSING);
     }
 
     private static boolean hasStayed(Map settings, long endBefore, long end) {
@@ -81,9 +89,9 @@ public final class Fencing implements Runnable {
         }
     }
 
-    private static void beginAhead(Map settings, String generation, long end) {
+    private static void beginAhead(Map settings, String generation, long end, KafkaProducer used) {
         final String lane = lane(settings);
-        Fencing begun = new Fencing(settings, generation, end);
+        Fencing begun = new Fencing(settings, generation, end, used);
         final Object token = begun.token;
         Fencing before;
         synchronized (BEGUN) {
@@ -135,11 +143,11 @@ public final class Fencing implements Runnable {
         found.discard();
     }
 
-    static String lane(Map settings) {
+    private static String lane(Map settings) {
         return settings.get("bootstrap.servers") + " " + settings.get("transactional.id");
     }
 
-    static Fenced fence(Map settings) {
+    private static Fenced fence(Map settings) {
         KafkaProducer made = new KafkaProducer(settings, new ByteArraySerializer(), new ByteArraySerializer());
         try {
             made.initTransactions();
@@ -158,7 +166,7 @@ public final class Fencing implements Runnable {
                     return;
                 }
             }
-            Fenced made = fence(settings);
+            Fenced made = renewedOrNew();
             synchronized (this) {
                 producer = made.producer;
                 fenced = made.at;
@@ -168,7 +176,26 @@ public final class Fencing implements Runnable {
             }
         } catch (Throwable problem) {
             // Told when it happens again. Left to itself it would end the whole executor.
+        } finally {
+            if (used != null) {
+                close(used, Duration.ZERO);
+                used = null;
+            }
         }
+    }
+
+    private Fenced renewedOrNew() {
+        if (used != null) {
+            try {
+                Renewal.of(used);
+                Fenced renewed = new Fenced(used, System.nanoTime());
+                used = null;
+                return renewed;
+            } catch (Throwable unknown) {
+                // Another client's insides, or a producer that is of no use: a new one will tell.
+            }
+        }
+        return fence(settings);
     }
 
     private synchronized Fenced handOver() {

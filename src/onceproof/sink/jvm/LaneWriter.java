@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.Serializable;
-import java.time.Duration;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.Map;
@@ -52,7 +51,6 @@ public final class LaneWriter implements Function2, Serializable {
     /** One task. */
     private static final class Lane implements Writing.Opener {
         private static final int MARKER = 1; // the record that ends a transaction lies behind the token
-        private static final Duration CLOSING = Duration.ofSeconds(5);
 
         private final JsonNode told;
         private final JsonNode lane;
@@ -113,9 +111,8 @@ public final class LaneWriter implements Function2, Serializable {
         private void end(Writing writing) {
             KafkaProducer committed = writing.end();
             if (committed != null) {
-                Fencing.close(committed, CLOSING);
                 long next = writing.entryOffset() + 1 + MARKER;
-                Fencing.begin(producerSettings(), told.get("generation").asText(), end(), next);
+                Fencing.begin(producerSettings(), told.get("generation").asText(), end(), next, committed);
             }
         }
 

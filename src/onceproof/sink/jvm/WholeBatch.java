@@ -18,7 +18,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
  * <pre>
  *   task 0 ─rows─┐                       all partitions are read, each once, to its end:
  *   task 1 ─rows─┼─▶ one producer ─▶ the task that is done last writes the manifest. Does it lie where
- *   task 2 ─rows─┘    (Kept)             the ledger ended by what the driver knows? ─▶ commit
+ *   task 2 ─rows─┘   (Fencing)           the ledger ended by what the driver knows? ─▶ commit
  * </pre>
  *
  * Nobody waits for brokers but that last task. A task that breaks off fails the batch for all of them.
@@ -71,29 +71,36 @@ public final class WholeBatch implements Writing.Opener {
         }, FORGOTTEN_MS);
     }
 
+    /** Failed first, if it was left, and forgotten a period later: one who comes late is to find out. */
     private void expire(String name) {
-        if (!isIdle()) {
-            expireLater(name, this);
+        boolean isForgotten = isIdle() && isEnded();
+        if (isForgotten) {
+            synchronized (BATCHES) {
+                BATCHES.remove(name);
+            }
             return;
         }
-        synchronized (BATCHES) {
-            BATCHES.remove(name);
+        if (isIdle()) {
+            writing.fail(new IllegalStateException("none of its tasks ran for a while"));
+            endIfOver();
         }
-        writing.fail(new IllegalStateException("the batch was left"));
-        endIfOver();
+        expireLater(name, this);
+    }
+
+    private synchronized boolean isEnded() {
+        return isEnded;
     }
 
     public void open(Writing opened) throws Exception {
         long began = System.nanoTime();
-        KafkaProducer kept = Kept.take(settings(), generation(), place());
-        opened.own(kept != null ? kept : Fencing.fence(settings()).producer);
+        opened.own(Fencing.of(settings(), generation(), place()).producer);
         fenceMs = Writing.since(began);
     }
 
     public String carryOut(int partition, Iterator source) throws Exception {
         Rows rows = new Rows(told, partition);
         enter(partition);
-        boolean isRead = false, isLast = false;
+        boolean isDone = false, isLast = false;
         try {
             boolean isAny = source.hasNext(); // computes the first rows while the producer is made
             if (isAny) {
@@ -104,15 +111,15 @@ public final class WholeBatch implements Writing.Opener {
                 writing.take(rows, (InternalRow) source.next());
                 isAny = source.hasNext();
             }
-            isRead = true;
             isLast = isLast(rows);
             if (isLast) {
                 writing.await();
                 writing.begin();
                 writing.commit(Told.entry(told.get("ledger").asText(), told.get("manifest"), all), place());
             }
+            isDone = true;
         } finally {
-            leave(isRead);
+            leave(isDone);
         }
         return isLast || writing.hasFailed() ? report(partition, all, writing.state()) : report(partition, rows, "measured");
     }
@@ -130,11 +137,11 @@ public final class WholeBatch implements Writing.Opener {
         return done == told.get("partitions").asInt();
     }
 
-    private void leave(boolean isRead) {
+    private void leave(boolean isDone) {
         synchronized (this) {
             active -= 1;
         }
-        if (!isRead) {
+        if (!isDone) {
             writing.fail(new IllegalStateException("a task of the batch broke off"));
         }
         endIfOver();
@@ -154,7 +161,8 @@ public final class WholeBatch implements Writing.Opener {
         }
         KafkaProducer committed = writing.end();
         if (committed != null) {
-            Kept.keep(settings(), generation(), writing.entryOffset() + 1 + MARKER, committed);
+            long next = writing.entryOffset() + 1 + MARKER;
+            Fencing.begin(settings(), generation(), place(), next, committed);
         }
     }
 

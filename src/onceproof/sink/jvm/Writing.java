@@ -184,13 +184,15 @@ public final class Writing implements Callback, Runnable {
             }
         }
         giveUp();
-        if (producer != null && !isCommitted) {
-            wasInterrupted |= abandon();
+        KafkaProducer used = producer;
+        producer = null; // its buffers are not to live as long as this
+        if (used != null && !isCommitted) {
+            wasInterrupted |= abandon(used);
         }
         if (wasInterrupted) {
             Thread.currentThread().interrupt();
         }
-        return isCommitted ? producer : null;
+        return isCommitted ? used : null;
     }
 
     private synchronized void giveUp() {
@@ -198,14 +200,14 @@ public final class Writing implements Callback, Runnable {
     }
 
     /** Whether it was interrupted meanwhile. */
-    private boolean abandon() {
+    private static boolean abandon(KafkaProducer used) {
         boolean wasInterrupted = false;
         try {
-            Patience.abort(producer, ABORTING_MS);
+            Patience.abort(used, ABORTING_MS);
         } catch (InterruptedException again) {
             wasInterrupted = true;
         }
-        Fencing.close(producer, Duration.ZERO);
+        Fencing.close(used, Duration.ZERO);
         return wasInterrupted;
     }
 

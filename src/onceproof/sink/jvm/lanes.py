@@ -39,8 +39,11 @@ class JvmLanes:
         self._ends: dict[int, int] = {}  # of each lane's part of the ledger
         self._generation = uuid.uuid4().hex
 
-    def can_write(self, session: "SparkSession", settings: Settings) -> bool:
-        return self._access.program(session, settings) is not None
+    def can_write(self, session: "SparkSession", settings: Settings, batch_id: int) -> bool:
+        return (
+            not self._access.has_failed_at(batch_id)
+            and self._access.program(session, settings) is not None
+        )
 
     def forget(self) -> None:
         """Somebody else has written lanes, or may have."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Each uses those before it.
 SOURCES = (
     "Talkative.java",
+    "Renewal.java",
     "Fencing.java",
     "Announcement.java",
     "Patience.java",
@@ -30,7 +31,6 @@ SOURCES = (
     "Writing.java",
     "Told.java",
     "LaneWriter.java",
-    "Kept.java",
     "WholeBatch.java",
     "WholeWriter.java",
 )

@@ -5,8 +5,8 @@ transaction of the driver's id with one producer, and the task that is done last
 and commits. The driver knows where the manifests' part of the ledger ends: it looked, or the last
 one was its own. The manifest is committed only if it lies just there, so nobody has led since.
 
-The producer is kept for the next batch. Nothing of that is fenced or read ahead: who leads
-meanwhile fences the producer, and then its commit fails.
+The next batch's producer is made and fenced ahead, in the JVM; nothing has to be read. Who leads
+meanwhile fences it, and then its commit fails.
 """
 
 import time
@@ -69,7 +69,7 @@ class JvmWhole:
     def forget(self) -> None:
         """Somebody else leads, or may have led."""
         self._word = None
-        self._generation = uuid.uuid4().hex  # what is kept is of no use any more
+        self._generation = uuid.uuid4().hex  # what is fenced ahead is of no use any more
 
     def write(
         self, batch: "DataFrame", word: LastWord, query: str, batch_id: int
