@@ -72,15 +72,20 @@ public final class Fencing implements Runnable {
      * while it is written elsewhere.
      */
     public static void begin(Map settings, String generation, long endBefore, long end, KafkaProducer used) {
-        try {
-            if (hasStayed(settings, endBefore, end)) {
-                beginAhead(settings, generation, end, used);
-                return;
-            }
-        } catch (Throwable problem) {
-            // No thread to be had: a lane that is committed is not to fail of that.
+        if (hasStayed(settings, endBefore, end)) {
+            beginHere(settings, generation, end, used);
+        } else {
+            close(used, CLOSING);
         }
-        close(used, CLOSING);
+    }
+
+    /** The same for what is never written elsewhere. */
+    public static void beginHere(Map settings, String generation, long end, KafkaProducer used) {
+        try {
+            beginAhead(settings, generation, end, used);
+        } catch (Throwable problem) { // no thread to be had: what is committed is not to fail of that
+            close(used, CLOSING);
+        }
     }
 
     private static boolean hasStayed(Map settings, long endBefore, long end) {

@@ -162,7 +162,7 @@ public final class WholeBatch implements Writing.Opener {
         KafkaProducer committed = writing.end();
         if (committed != null) {
             long next = writing.entryOffset() + 1 + MARKER;
-            Fencing.begin(settings(), generation(), place(), next, committed);
+            Fencing.beginHere(settings(), generation(), next, committed);
         }
     }
 
