@@ -143,8 +143,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--inputs",
         nargs="+",
-        type=_input,
-        default=[_input("100:2000000"), _input("1000:600000")],
+        type=input_of,
+        default=[input_of("100:2000000"), input_of("1000:600000")],
         metavar="BYTES:RECORDS",
     )
     parser.add_argument("--rounds", type=int, default=3, help="counted rounds, after a warm one")
@@ -170,7 +170,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _input(text: str) -> Input:
+def input_of(text: str) -> Input:
     record_bytes, records = (int(part) for part in text.split(":"))
     return Input(record_bytes=record_bytes, records=records)
 

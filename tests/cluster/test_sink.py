@@ -262,9 +262,7 @@ def test_a_lane_that_outlasts_the_transaction_timeout_names_both_and_writes_noth
         hashes = pyarrow.array([1], pyarrow.int64())
         for _ in range(4):
             threading.Event().wait(0.8)
-            yield pyarrow.RecordBatch.from_arrays(
-                [values, hashes, hashes], ["value", "__hash_1", "__hash_2"]
-            )
+            yield pyarrow.RecordBatch.from_arrays([values, hashes], ["value", "__hash"])
 
     work = Work(settings=settings, query=QUERY, batch=1)
     report = carry_out(open_lane(settings, 0), work, LaneRows(slowly()), 0)

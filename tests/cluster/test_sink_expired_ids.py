@@ -126,7 +126,7 @@ def test_who_held_a_forgotten_id_before_its_successor_commits_nothing(
     zombie = open_lane(settings, 0)
     bench.wait_until_forgotten()
     sink(bench.rows(1), 1)
-    value = {"value": b"of a zombie", "__hash_1": 1, "__hash_2": 1}
+    value = {"value": b"of a zombie", "__hash": 1}
     rows = LaneRows([pyarrow.RecordBatch.from_pylist([value])])
     work = Work(settings=settings, query=QUERY, batch=1, announcement="zombie")
     with pytest.raises(LaneError):

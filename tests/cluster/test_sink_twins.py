@@ -32,7 +32,7 @@ def batches(then: Callable[[], object] = lambda: None) -> Iterator[pyarrow.Recor
             then()
         values = [f"{number}-{row}".encode() for row in range(ROWS_A_BATCH)]
         yield pyarrow.RecordBatch.from_pylist(
-            [{"value": value, "__hash_1": hash(value), "__hash_2": 1} for value in values]
+            [{"value": value, "__hash": hash(value)} for value in values]
         )
 
 

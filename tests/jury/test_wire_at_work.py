@@ -68,7 +68,7 @@ def test_a_frame_that_is_never_sent_is_not_reached_and_not_passed(tmp_path: Path
         (("--suspect", "consumer_java", "--set", "clients=3.8.0"), "BROKEN"),
         (("--suspect", "consumer_java", "--set", "clients=4.3.1"), "HELD"),
         (("--suspect", "spark_exactly_once"), "HELD"),
-        # Its producer is kept from batch to batch, but not beyond a lost connection.
+        # Its producer is the same from batch to batch, but not its epoch.
         (("--suspect", "spark_exactly_once", "--set", "small_batch_bytes=16777216"), "HELD"),
     ],
 )
