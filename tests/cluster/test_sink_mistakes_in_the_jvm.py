@@ -82,6 +82,7 @@ def test_the_real_one_does_not(
     assert jvm_bench.visible() == expected(0, 1)
 
 
+@pytest.mark.jury
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_planted_mistake_repeats_a_whole_batch_of_another_driver(
     name: str, jvm_bench: Bench, monkeypatch: pytest.MonkeyPatch

@@ -21,7 +21,7 @@ from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
 from onceproof.deadline import pause
 from onceproof.sink import ExactlyOnceKafka, OwnershipError, RefusedError, SinkError
-from onceproof.sink.jvm.whole import JvmWhole, LastWord
+from onceproof.sink.jvm.whole import JvmWhole
 from onceproof.sink.ledger.entries import Decision, Manifest
 from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.operator import rule
@@ -161,6 +161,7 @@ def test_the_producer_is_the_last_batchs_with_an_epoch_of_its_own(jvm_bench: Ben
     assert len(seen) == 5
 
 
+@pytest.mark.jury
 def test_where_a_client_cannot_be_talked_into_it_each_batch_has_a_new_producer(
     jvm_bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,10 +283,8 @@ def test_a_query_writes_its_batches_whole_and_goes_on_after_a_stop(line: Pipelin
     assert line.counts() == each_key(3, 6, 9)
 
 
-def test_a_batch_that_was_committed_before_the_driver_died_is_not_written_again(
-    line: Pipeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line.feed()
+def die_after_the_commit(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver dies before Spark knows that its batch is written."""
     real = JvmWhole.write
 
     def die_after(self: JvmWhole, *given: Any) -> None:
@@ -296,6 +295,13 @@ def test_a_batch_that_was_committed_before_the_driver_died_is_not_written_again(
         death.setattr(JvmWhole, "write", die_after)
         with pytest.raises(Exception, match="after the commit"):
             line.run(line.sink())
+
+
+def test_a_batch_that_was_committed_before_the_driver_died_is_not_written_again(
+    line: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line.feed()
+    die_after_the_commit(line, monkeypatch)
     line.run(line.sink())
     line.feed()
     line.run(line.sink())
@@ -304,30 +310,12 @@ def test_a_batch_that_was_committed_before_the_driver_died_is_not_written_again(
 
 
 def test_a_replay_that_differs_stops(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    test_a_query_writes_its_batches_whole_and_goes_on_after_a_stop(line)
     line.feed()
-    with monkeypatch.context() as death:
-        death.setattr(JvmWhole, "own_word", _dies)
-        with pytest.raises(Exception, match="before the batch"):
-            line.run(line.sink())
-    real = JvmWhole.write
-
-    def die_after(self: JvmWhole, *given: Any) -> None:
-        real(self, *given)
-        raise Death("after the commit")
-
-    with monkeypatch.context() as death:
-        death.setattr(JvmWhole, "write", die_after)
-        with pytest.raises(Exception, match="after the commit"):
-            line.run(line.sink())
+    die_after_the_commit(line, monkeypatch)
     line.shape = "concat(count + 1, '') AS value"
-    with pytest.raises(Exception, match=r"batch 3: the replayed rows are not those.*`accept`"):
+    with pytest.raises(Exception, match=r"batch 0: the replayed rows are not those.*`accept`"):
         line.run(line.sink())
-    assert line.counts() == each_key(3, 6, 9, 12)
-
-
-def _dies(*_: Any) -> LastWord | None:
-    raise Death("before the batch")
+    assert line.counts() == each_key(3)
 
 
 def test_a_task_that_fails_leaves_nothing_and_its_batch_is_written_once_by_the_next_start(
