@@ -1,4 +1,4 @@
-"""Where the time of a micro-batch goes, in our sink and in Spark's own, tuned, in turn in one run.
+"""Where the time of a micro-batch goes, in our sink and in Spark's own, in turn in one run.
 
     a batch's milliseconds of both cores ──▶ Spark's tasks, collectors, compilers, brokers, …
 
@@ -14,25 +14,22 @@ import re
 import statistics
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from sink_stage import BatchTime, Stage, say, seconds_of, sink_stage, table
 from sink_throughput import FILLINGS, JOBS, KEYS, VARIANTS, Input, Variant, input_of, run
 
-THEIRS, OURS = VARIANTS[-2:]
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
-# What a thread of a JVM does, by its name; the first that fits.
-WORK = (
-    ("tasks", re.compile("^Executor task")),
-    ("collectors", re.compile("^(GC|G1)")),
-    ("compilers", re.compile("^C[12] Comp")),
-)
+# What a thread of a JVM does, by its name.
+WORK = {"collectors": re.compile("^(GC|G1)"), "compilers": re.compile("^C[12] Comp")}
 Spent = Counter[str]  # milliseconds by what they went into
 
 
 def main() -> None:
     asked = arguments()
     fed: Input = asked.input
+    theirs, ours = VARIANTS[:2] if asked.as_it_comes else VARIANTS[-2:]
     with sink_stage("local[2]") as stage:
         stage.feed(
             fed.topic,
@@ -41,20 +38,20 @@ def main() -> None:
             keys=KEYS,
             filling=FILLINGS["repeats"].read,
         )
-        for variant, small_batch_bytes in ((THEIRS, 0), (OURS, 0), (OURS, asked.small_batch_bytes)):
+        for variant, small_batch_bytes in ((theirs, 0), (ours, 0), (ours, asked.small_batch_bytes)):
             told = {**vars(asked), "small_batch_bytes": small_batch_bytes}
             turn(stage, variant, argparse.Namespace(**{**told, "batches": asked.warm_batches}))
             say(f"warmed up by {variant.name}")
         times: dict[str, list[BatchTime]] = defaultdict(list)
         spent: dict[str, list[Spent]] = defaultdict(list)
         for number in range(asked.rounds + 1):
-            for variant in (THEIRS, OURS) if number % 2 else (OURS, THEIRS):
+            for variant in (theirs, ours) if number % 2 else (ours, theirs):
                 batches, went = turn(stage, variant, asked)
                 say(f"round {number}, {variant.name}: {seconds_of(batches)} s")
                 if number > 0:
                     times[variant.name] += batches[1:]
                     spent[variant.name].append(went)
-    report(asked, times, spent)
+    report(asked, (theirs.name, ours.name), times, spent)
 
 
 def arguments() -> argparse.Namespace:
@@ -68,6 +65,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--lanes", type=int, default=4)
     parser.add_argument("--small-batch-bytes", type=int, default=2**24, help="0: always in lanes")
+    parser.add_argument("--as-it-comes", action="store_true", help="neither is tuned")
     parser.set_defaults(read_tuned=True, python=False, filling="repeats", ours_lz4=[])
     return parser.parse_args()
 
@@ -87,7 +85,7 @@ def all_spent(stage: Stage) -> Spent:
     spent: Spent = Counter()
     for name, pids in (("Spark's", [stage.jvm_pid]), ("brokers'", broker_pids())):
         for pid in pids:
-            for work, ms in by_thread(pid):
+            for work, ms in by_work(pid):
                 spent[f"{name} {work}"] += ms
     spent["Python's driver"] = time.process_time() * 1000
     # user nice system idle iowait …
@@ -96,18 +94,26 @@ def all_spent(stage: Stage) -> Spent:
     return spent
 
 
-def by_thread(pid: int) -> list[tuple[str, float]]:
-    found = []
+def by_work(pid: int) -> Iterator[tuple[str, float]]:
+    """Threads that have ended count among the rest: only their process remembers them."""
+    _, rest = _name_and_ms(Path(f"/proc/{pid}/stat"))
     for thread in Path(f"/proc/{pid}/task").iterdir():
-        try:
-            text = (thread / "stat").read_text()
-        except OSError:  # it has ended
-            continue
-        name, _, rest = text.partition("(")[2].rpartition(")")
-        fields = rest.split()
-        work = next((work for work, pattern in WORK if pattern.match(name)), "other threads")
-        found.append((work, (int(fields[11]) + int(fields[12])) * 1000 / TICKS_A_SECOND))
-    return found
+        name, ms = _name_and_ms(thread / "stat")
+        work = next((work for work, pattern in WORK.items() if pattern.match(name)), None)
+        if work is not None:
+            rest -= ms
+            yield work, ms
+    yield "tasks, requests and the rest", rest
+
+
+def _name_and_ms(stat: Path) -> tuple[str, float]:
+    try:
+        text = stat.read_text()
+    except OSError:  # it has ended
+        return "", 0.0
+    name, _, rest = text.partition("(")[2].rpartition(")")
+    fields = rest.split()
+    return name, (int(fields[11]) + int(fields[12])) * 1000 / TICKS_A_SECOND
 
 
 def broker_pids() -> list[int]:
@@ -126,9 +132,11 @@ def _command_of(process: Path) -> bytes:
 
 
 def report(
-    asked: argparse.Namespace, times: dict[str, list[BatchTime]], spent: dict[str, list[Spent]]
+    asked: argparse.Namespace,
+    names: tuple[str, str],
+    times: dict[str, list[BatchTime]],
+    spent: dict[str, list[Spent]],
 ) -> None:
-    names = (THEIRS.name, OURS.name)
     means = [statistics.mean(each.seconds for each in times[name]) * 1000 for name in names]
     medians = [statistics.median(each.seconds for each in times[name]) * 1000 for name in names]
     rows: list[list[object]] = [
