@@ -7,7 +7,7 @@ import pyarrow
 import pytest
 from committed import committed
 from pyspark.sql import DataFrame, SparkSession
-from whole_line import Pipeline, each_key
+from whole_line import Pipeline, die_after_the_commit, each_key
 
 from onceproof.cluster.local import LocalCluster
 from onceproof.sink import whole
@@ -16,10 +16,6 @@ from onceproof.sink.errors import UncollectedError
 from onceproof.sink.execution import collect_rows
 from onceproof.sink.ledger.entries import Cut, Manifest
 from onceproof.sink.ledger.reader import last_entry
-
-
-class Death(Exception):
-    pass
 
 
 @pytest.fixture
@@ -40,25 +36,11 @@ def test_small_batches_are_written_whole_and_large_ones_by_lanes_in_one_and_the_
     assert line.counts() == each_key(3, 203, 206)
 
 
-def die_after_the_commit(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver dies before Spark knows that its batch is written."""
-    real = Announcer.write_whole
-
-    def die_after(*given: object) -> None:
-        real(*given)  # type: ignore[arg-type]
-        raise Death("after the commit")
-
-    with monkeypatch.context() as death:
-        death.setattr(Announcer, "write_whole", die_after)
-        with pytest.raises(Exception, match="after the commit"):
-            line.run(line.sink())
-
-
 def test_a_batch_that_was_committed_before_the_driver_died_is_not_written_again(
     line: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line.feed()
-    die_after_the_commit(line, monkeypatch)
+    die_after_the_commit(line, monkeypatch, Announcer, "write_whole")
     line.run(line.sink())
     line.feed()
     line.run(line.sink())
@@ -68,7 +50,7 @@ def test_a_batch_that_was_committed_before_the_driver_died_is_not_written_again(
 
 def test_a_replay_that_differs_stops(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
     line.feed()
-    die_after_the_commit(line, monkeypatch)
+    die_after_the_commit(line, monkeypatch, Announcer, "write_whole")
     line.shape = "concat(count + 1, '') AS value"
     with pytest.raises(Exception, match=r"batch 0: the replayed rows are not those.*`accept`"):
         line.run(line.sink())

@@ -2,7 +2,6 @@
 
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 from committed import committed
@@ -15,7 +14,7 @@ from jvm_bench import (
     written_by_another_driver_first,
 )
 from pyspark.sql import DataFrame, SparkSession
-from whole_line import Pipeline, each_key
+from whole_line import Pipeline, die_after_the_commit, each_key
 
 from onceproof.cluster import topics
 from onceproof.cluster.local import LocalCluster
@@ -27,10 +26,6 @@ from onceproof.sink.ledger.reader import last_entry
 from onceproof.sink.operator import rule
 
 FENCED_AHEAD_S = 1.0  # by then it is, on a slow machine, too
-
-
-class Death(Exception):
-    pass
 
 
 @pytest.fixture
@@ -283,25 +278,11 @@ def test_a_query_writes_its_batches_whole_and_goes_on_after_a_stop(line: Pipelin
     assert line.counts() == each_key(3, 6, 9)
 
 
-def die_after_the_commit(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver dies before Spark knows that its batch is written."""
-    real = JvmWhole.write
-
-    def die_after(self: JvmWhole, *given: Any) -> None:
-        real(self, *given)
-        raise Death("after the commit")
-
-    with monkeypatch.context() as death:
-        death.setattr(JvmWhole, "write", die_after)
-        with pytest.raises(Exception, match="after the commit"):
-            line.run(line.sink())
-
-
 def test_a_batch_that_was_committed_before_the_driver_died_is_not_written_again(
     line: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line.feed()
-    die_after_the_commit(line, monkeypatch)
+    die_after_the_commit(line, monkeypatch, JvmWhole, "write")
     line.run(line.sink())
     line.feed()
     line.run(line.sink())
@@ -311,7 +292,7 @@ def test_a_batch_that_was_committed_before_the_driver_died_is_not_written_again(
 
 def test_a_replay_that_differs_stops(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
     line.feed()
-    die_after_the_commit(line, monkeypatch)
+    die_after_the_commit(line, monkeypatch, JvmWhole, "write")
     line.shape = "concat(count + 1, '') AS value"
     with pytest.raises(Exception, match=r"batch 0: the replayed rows are not those.*`accept`"):
         line.run(line.sink())

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from committed import committed
 from confluent_kafka import Producer
 from pyspark.sql import DataFrame, SparkSession
@@ -14,6 +15,10 @@ from onceproof.sink import ExactlyOnceKafka, exactly_once_kafka
 
 RECORDS = 60
 RUN_S_MAX = 120
+
+
+class Death(Exception):
+    pass
 
 
 class Pipeline:
@@ -72,3 +77,19 @@ class Pipeline:
 
 def each_key(*counts: int) -> dict[bytes, list[int]]:
     return {f"k{key}".encode(): list(counts) for key in range(20)}
+
+
+def die_after_the_commit(
+    line: Pipeline, monkeypatch: pytest.MonkeyPatch, writer: type, name: str
+) -> None:
+    """The driver dies before Spark knows that its batch is written (by that method)."""
+    real = getattr(writer, name)
+
+    def die_after(*given: object) -> None:
+        real(*given)
+        raise Death("after the commit")
+
+    with monkeypatch.context() as death:
+        death.setattr(writer, name, die_after)
+        with pytest.raises(Exception, match="after the commit"):
+            line.run(line.sink())
